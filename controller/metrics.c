@@ -269,6 +269,7 @@ static void count_driver_nodes(const struct controller *controller)
 static void begin_at_zero(void)
 {
     metric_add(&METRIC_FAILOVERS, 0, "held back");
+    metric_add(&METRIC_FAILOVERS, 0, "in part");
     metric_add(&METRIC_FAILOVERS, 0, "released");
     metric_add(&METRIC_AUDIT_SCANS, 0, "ok");
 }

@@ -9,14 +9,15 @@
 
 /* From the moment on at which it is decided: the fence on which that rests must not go before the
  * taint is seen. */
-static bool is_out_of_service(const struct controller *controller, const struct kube_object *object)
+static bool is_given_up(const struct controller *controller, const struct kube_object *object)
 {
     const char *name = as_attachment(object)->spec->node_name;
     const struct kube_object *node = name ? store_get(controller->nodes, name) : NULL;
 
     if (name && controller->leading && string_set_has(&controller->leading->given_up, name))
         return true;
-    return node && node_is_out_of_service(KUBE_AS(Api__Node, node));
+    return node && (node_is_out_of_service(KUBE_AS(Api__Node, node)) ||
+                    node_has_failed_over(KUBE_AS(Api__Node, node)));
 }
 
 /* One that is published still goes last. */
@@ -46,9 +47,9 @@ static bool is_fenced_off_by(const struct kube_object *left, const struct kube_o
 bool keeps_fence_against(const struct controller *controller, const struct kube_object *going,
                          const struct kube_object *other)
 {
-    if (!is_out_of_service(controller, other) ||
+    if (!is_given_up(controller, other) ||
         !attachment_annotation(as_attachment(other), ANNOTATION_FENCE))
         return false;
     return is_fenced_off_by(other, going) ||
-           (kube_is_deleting(other->metadata) && !is_out_of_service(controller, going));
+           (kube_is_deleting(other->metadata) && !is_given_up(controller, going));
 }

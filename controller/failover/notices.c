@@ -77,13 +77,14 @@ void failover_tell_held_back(const struct failover_work *work, const struct fail
     const char *machine = work->in.machine == MACHINE_MAY_RUN
                               ? "; and the cloud does not say that its machine is off"
                               : "";
+    const char *who = work->in.moved && !work->in.booted ? "its other pods stay" : "its pods stay";
     CLEANUP(freep)
     char *text =
         work->in.deleted
             ? mem_printf("This Node was deleted, and its volumes wait for Kubernetes: %s%s",
                          obstacle, machine)
-            : mem_printf("Nothing has been heard of this node since %s, but its pods stay: %s%s",
-                         work->since, obstacle, machine);
+            : mem_printf("Nothing has been heard of this node since %s, but %s: %s%s", work->since,
+                         who, obstacle, machine);
 
     if (say(work, "FailoverHeldBack", text))
         metric_add(&METRIC_FAILOVERS, 1, "held back");
@@ -108,8 +109,20 @@ static char *proof_of(const struct failover_work *work)
     return mem_printf("The disks of its volumes (%zu) refuse its writes now", work->in.n_volumes);
 }
 
+static bool any(const struct failover_volume *volume)
+{
+    (void)volume;
+    return true;
+}
+
+static bool moves(const struct failover_volume *volume)
+{
+    return volume->moves && volume->held;
+}
+
 /* For those who ask what has become of a volume, and of what the gap consisted (azdiskctl). */
-static void tell_volumes(const struct failover_work *work, int64_t proven_us)
+static void tell_volumes(const struct failover_work *work, int64_t proven_us,
+                         bool (*is_one)(const struct failover_volume *))
 {
     struct controller *controller = work->controller;
     uint64_t begun = failover_begun(controller, work->name);
@@ -129,7 +142,7 @@ static void tell_volumes(const struct failover_work *work, int64_t proven_us)
         char *key = kube_key(controller->settings.namespace_, volume_of(work, i));
         const struct kube_object *volume = store_get(controller->volumes, key);
 
-        if (volume)
+        if (volume && is_one(&work->volumes[i]))
             events_record(controller->events, &AZ_VOLUMES, volume->metadata, EVENT_WARNING,
                           EVENT_FAILED_OVER, "Failover", "%s", note);
     }
@@ -154,10 +167,28 @@ void failover_tell_given_up(const struct failover_work *work, int64_t proven_us)
     uint64_t begun = failover_begun(work->controller, work->name);
     CLEANUP(freep) char *text = text_of(work);
 
-    tell_volumes(work, proven_us);
+    tell_volumes(work, proven_us, any);
     say(work, EVENT_FAILED_OVER, text);
     metric_add(&METRIC_FAILOVERS, 1, "released");
     if (begun) /* else by another leader */
         metric_observe(&METRIC_FAILOVER_SECONDS,
                        (double)(loop_now(work->controller->loop) - begun) / MS_IN_S, "fence");
+}
+
+void failover_tell_moved(const struct failover_work *work, int64_t proven_us)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < work->in.n_volumes; i++)
+        n += moves(&work->volumes[i]);
+    CLEANUP(freep)
+    char *text = mem_printf(
+        "Nothing has been heard of this node since %s. The disks of some of its volumes (%zu of "
+        "%zu) refuse its writes now, and the pods that use no others are moved. The "
+        "taint " TAINT_FAILED_OVER " keeps new ones away until it is started anew",
+        work->since, n, work->in.n_volumes);
+
+    tell_volumes(work, proven_us, moves);
+    say(work, EVENT_FAILED_OVER, text);
+    metric_add(&METRIC_FAILOVERS, 1, "in part");
 }

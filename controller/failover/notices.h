@@ -12,3 +12,5 @@ void failover_tell_held_back(const struct failover_work *work, const struct fail
 void failover_tell_begun(const struct failover_work *work);
 /* It was; `proven_us`: since when it has been known that it writes no more. */
 void failover_tell_given_up(const struct failover_work *work, int64_t proven_us);
+/* It was not, and pods of it were moved; likewise. */
+void failover_tell_moved(const struct failover_work *work, int64_t proven_us);

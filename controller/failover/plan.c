@@ -55,24 +55,20 @@ static struct failover_plan obstacle(const struct failover_facts *in)
     return plain(FAILOVER_NONE);
 }
 
-/* What is off writes to no disk, whoever's it is and whatever the disk says. */
-static bool would_be_lifted(enum failover_obstacle why)
-{
-    switch (why) {
-    case FAILOVER_MANY_SILENT:
-    case FAILOVER_MANY_RECENT:
-    case FAILOVER_NO_BOOT_ID:
-    case FAILOVER_OTHER_BOOT:
-    case FAILOVER_NOT_WANTED:
-        return false;
-    case FAILOVER_FOREIGN:
-    case FAILOVER_NOT_FENCED:
-    case FAILOVER_NO_REPLICA:
-    case FAILOVER_NO_ANSWER:
-        return true;
-    }
-    return false;
-}
+static const struct {
+    bool of_volumes;    /* of some of them; pods that do not use these may move */
+    bool lifted_by_off; /* what is off writes to no disk, whoever's it is */
+} obstacles[] = {
+    [FAILOVER_MANY_SILENT] = {0},
+    [FAILOVER_MANY_RECENT] = {0},
+    [FAILOVER_NO_BOOT_ID] = {0},
+    [FAILOVER_OTHER_BOOT] = {0},
+    [FAILOVER_FOREIGN] = {.of_volumes = true, .lifted_by_off = true},
+    [FAILOVER_NOT_WANTED] = {.of_volumes = true},
+    [FAILOVER_NOT_FENCED] = {.of_volumes = true, .lifted_by_off = true},
+    [FAILOVER_NO_REPLICA] = {.of_volumes = true, .lifted_by_off = true},
+    [FAILOVER_NO_ANSWER] = {.of_volumes = true, .lifted_by_off = true},
+};
 
 /* ---- the proof ---- */
 
@@ -101,8 +97,54 @@ static struct failover_plan prove(const struct failover_facts *in)
     return plain(in->deleted ? FAILOVER_STAND_IN : FAILOVER_TAINT);
 }
 
+/* ---- pods that move although the node is not given up ---- */
+
+static struct failover_plan ask_for_pods(const struct failover_facts *in)
+{
+    for (size_t i = 0; i < in->n_volumes; i++) {
+        const struct failover_volume *volume = &in->volumes[i];
+
+        if (volume->may_move && is_to_ask(in, volume))
+            return (struct failover_plan){.step = FAILOVER_ASK, .volume = i};
+        if (volume->moves && volume->held && volume->n_unanswered > 0)
+            return plain(FAILOVER_WITHDRAW);
+    }
+    return plain(FAILOVER_NONE);
+}
+
+/* No Node, nothing to be told that a volume of it is free: kubelet's last word is in it. */
+static struct failover_plan move_pods(const struct failover_facts *in)
+{
+    struct failover_plan found = in->deleted ? plain(FAILOVER_NONE) : ask_for_pods(in);
+    bool waits = false;
+
+    for (size_t i = 0; found.step == FAILOVER_NONE && !in->deleted && i < in->n_volumes; i++) {
+        const struct failover_volume *volume = &in->volumes[i];
+
+        if (volume->moves && volume->held)
+            found = plain(in->moved && !in->booted ? FAILOVER_MOVE : FAILOVER_AVOID);
+        waits |= volume->may_move && !volume->proven && !in->impatient;
+    }
+    return found.step == FAILOVER_NONE && waits ? plain(FAILOVER_WAIT) : found;
+}
+
+/* Whether the machine is off may become known while they move. */
+static struct failover_plan next_of_held(const struct failover_facts *in, struct failover_plan held)
+{
+    bool asks = obstacles[held.why].lifted_by_off;
+
+    if (asks && in->machine == MACHINE_TO_ASK)
+        return plain(FAILOVER_LOOK);
+    struct failover_plan found =
+        obstacles[held.why].of_volumes ? move_pods(in) : plain(FAILOVER_NONE);
+    if (found.step != FAILOVER_NONE)
+        return found;
+    return asks && in->machine == MACHINE_ASKED ? plain(FAILOVER_WAIT) : held;
+}
+
 /* ---- given up ---- */
 
+/* As a whole, or as far as it could be. */
 static struct failover_plan next_of_given_up(const struct failover_facts *in)
 {
     if (in->booted)
@@ -110,6 +152,8 @@ static struct failover_plan next_of_given_up(const struct failover_facts *in)
     /* Their fence holds for as long as somebody else has the disk, and the node lives on. */
     if (in->n_left > 0)
         return plain(FAILOVER_DETACH);
+    if (!in->ours) /* pods were moved: what is left there is held back, or can move by now */
+        return plain(FAILOVER_NONE);
     if (in->stand_in && !in->registered && in->n_unreleased == 0 && in->n_leaving == 0)
         return plain(FAILOVER_REMOVE);
     return plain(in->silent || in->stand_in ? FAILOVER_RELEASE : FAILOVER_NONE);
@@ -122,10 +166,8 @@ static bool is_to_be_given_up(const struct failover_facts *in)
     return in->has_node && in->silent && !in->out_of_service;
 }
 
-struct failover_plan failover_next(const struct failover_facts *in)
+static struct failover_plan next_of_silent(const struct failover_facts *in)
 {
-    if (in->has_node && in->out_of_service && in->ours)
-        return next_of_given_up(in);
     if (!is_to_be_given_up(in))
         return plain(in->n_unanswered > 0 ? FAILOVER_WITHDRAW : FAILOVER_NONE);
     if (in->n_volumes == 0)
@@ -133,9 +175,14 @@ struct failover_plan failover_next(const struct failover_facts *in)
     struct failover_plan found = obstacle(in);
     if (found.step != FAILOVER_HOLD)
         found = prove(in);
-    if (found.step != FAILOVER_HOLD || !would_be_lifted(found.why))
-        return found;
-    return in->machine == MACHINE_TO_ASK  ? plain(FAILOVER_LOOK)
-           : in->machine == MACHINE_ASKED ? plain(FAILOVER_WAIT)
-                                          : found;
+    return found.step == FAILOVER_HOLD ? next_of_held(in, found) : found;
+}
+
+struct failover_plan failover_next(const struct failover_facts *in)
+{
+    struct failover_plan found = plain(FAILOVER_NONE);
+
+    if (in->has_node && (in->ours || in->moved))
+        found = next_of_given_up(in);
+    return in->ours || found.step != FAILOVER_NONE ? found : next_of_silent(in);
 }

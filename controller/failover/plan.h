@@ -5,6 +5,9 @@
  * comes only after the disk of every volume in use there has confirmed that it refuses the node's
  * writes, or the cloud that the machine is off (docs/failover.md). A Node that was deleted gets it
  * on a stand-in (stand_in.h).
+ *
+ * Where that cannot be had for all of them, pods move one by one, with the volumes that only they
+ * use: those of which every volume is proven (pods.h).
  */
 #pragma once
 
@@ -19,8 +22,14 @@ struct failover_volume {
     bool fenced; /* its disk knows the node's key */
     bool proven; /* a replica's node has preempted that key since the node fell silent, or for its
                   * deletion */
-    size_t n_replicas; /* that may be asked to */
-    size_t n_asked;    /* of these */
+    size_t n_replicas;   /* that may be asked to */
+    size_t n_asked;      /* of these */
+    size_t n_unanswered; /* requests about it that stand */
+
+    /* Of its own, whatever becomes of the node's other volumes; pods.h. */
+    bool may_move; /* once it is proven, and what its pods use besides */
+    bool moves;    /* it is, and so is that */
+    bool held;     /* by a pod there, or by kubelet's last word */
 };
 
 struct failover_facts {
@@ -29,9 +38,10 @@ struct failover_facts {
     bool deleted;              /* there is none, and what it was is known */
     bool out_of_service;       /* the taint is there */
     bool ours;                 /* we set it */
+    bool moved;                /* pods were moved away, and the taint that says so is there */
     bool stand_in;             /* and it is there for no other reason */
     bool registered;           /* kubelet takes it for its own all the same */
-    bool booted;               /* the node was started anew since */
+    bool booted;               /* the node was started anew since either taint */
     bool ready;                /* kubelet says so */
     bool of_other_boot;        /* the plug-in was last heard of in another boot than the Node's */
     bool has_boot_id;          /* without one nobody could tell that it was started anew */
@@ -58,12 +68,15 @@ enum failover_step {
     FAILOVER_ASK,      /* a further replica of `volume` to preempt the node's key */
     FAILOVER_LOOK,     /* whether the machine is off */
     FAILOVER_WAIT,     /* for answers */
-    FAILOVER_WITHDRAW, /* the requests that were not answered */
+    FAILOVER_WITHDRAW, /* the requests that were not answered, if there are any those of which the
+                        * volume is proven */
     FAILOVER_TAINT,
     FAILOVER_STAND_IN, /* make one */
     FAILOVER_RELEASE,  /* the pods that use the volumes */
     FAILOVER_DETACH,   /* the disks that were left */
-    FAILOVER_RETURN,   /* take the taint away */
+    FAILOVER_AVOID,    /* keep new pods away */
+    FAILOVER_MOVE,     /* the pods of which all volumes are proven */
+    FAILOVER_RETURN,   /* take the taints away */
     FAILOVER_REMOVE,   /* the stand-in */
 };
 

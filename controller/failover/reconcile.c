@@ -12,6 +12,7 @@
 #include "controller/failover/machine_look.h"
 #include "controller/failover/node_leases.h"
 #include "controller/failover/notices.h"
+#include "controller/failover/pods.h"
 #include "controller/failover/stand_in.h"
 #include "controller/failover/taint.h"
 #include "controller/failover/work.h"
@@ -89,10 +90,22 @@ static struct err *ask(struct task *self, struct failover_work *work, size_t i)
     return write_request(self, work, disk->to_ask, disk->request);
 }
 
+/* Of a volume that is proven: whatever becomes of the others, nobody waits for it any more. */
+static bool has_settled(const struct failover_work *work, size_t i)
+{
+    return work->volumes[work->unanswered[i].volume].proven;
+}
+
 static struct err *withdraw(struct task *self, struct failover_work *work)
 {
+    bool settled = false;
+
     for (size_t i = 0; i < work->in.n_unanswered; i++)
-        TRY(err_unless(write_request(self, work, work->unanswered[i], NULL), ERR_NOT_FOUND));
+        settled |= has_settled(work, i);
+    for (size_t i = 0; i < work->in.n_unanswered; i++)
+        if (!settled || has_settled(work, i))
+            TRY(err_unless(write_request(self, work, work->unanswered[i].attachment, NULL),
+                           ERR_NOT_FOUND));
     return NULL;
 }
 
@@ -162,23 +175,34 @@ static struct err *give_up(struct task *self, struct failover_work *work, enum f
     return NULL;
 }
 
+/* ---- the pods that move although it is not given up ---- */
+
+/* What has been proven keeps its fence from now on. */
+static struct err *avoid(struct task *self, const struct failover_work *work)
+{
+    CLEANUP(json_decrefp) json_t *patch = failover_moved_patch(work->node);
+
+    string_set_add(&work->controller->leading->given_up, work->name);
+    struct err *err = patch_node(self, work, patch);
+    see_node(self, work);
+    return err;
+}
+
+static struct err *move(struct task *self, struct failover_work *work)
+{
+    int64_t proven_us = loop_wall_us(work->controller->loop);
+
+    TRY(failover_pods_move(self, work));
+    failover_tell_moved(work, proven_us);
+    return NULL;
+}
+
+/* ---- all that is there ---- */
+
 static void note_volume(void *ctx, const char *volume)
 {
     (void)volume;
     *(bool *)ctx = true;
-}
-
-/* The API server knows whether the pod is there still, and not on another node by now. */
-static struct err *release_pod(struct task *self, const struct failover_work *work,
-                               const char *namespace_, const char *name)
-{
-    struct kube *kube = work->controller->leader_kube;
-    CLEANUP(kube_object_unrefp) struct kube_object *pod = NULL;
-    struct err *err = kube_get(self, kube, &PODS, namespace_, name, &pod);
-
-    if (!err && same_text(KUBE_AS(Api__Pod, pod)->spec->node_name, work->name))
-        err = kube_delete_pod_now(self, kube, namespace_, name, pod->metadata->uid);
-    return err_unless(err, ERR_NOT_FOUND);
 }
 
 /* Kubelet will not say that they have ended, and Kubernetes waits for that. Those without volumes
@@ -201,7 +225,7 @@ static struct err *release(struct task *self, struct failover_work *work)
         pod_each_volume(controller, message, note_volume, &has_volume);
         pod = kube_object_ref(object);
         if (has_volume)
-            err = release_pod(self, work, pod->metadata->namespace_, pod->metadata->name);
+            err = failover_pod_end(self, work, pod->metadata->namespace_, pod->metadata->name);
     }
     store_walk_end(&walk);
     return err;
@@ -226,7 +250,7 @@ static struct err *take_back(struct task *self, struct failover_work *work)
     CLEANUP(json_decrefp) json_t *patch = failover_untaint_patch(work->node);
 
     TRY(patch_node(self, work, patch));
-    log_info("node %s was started anew: removed the taint " TAINT_OUT_OF_SERVICE, work->name);
+    log_info("node %s was started anew: its taints of failover are removed", work->name);
     return NULL;
 }
 
@@ -243,8 +267,8 @@ static struct err *remove_stand_in(struct task *self, struct failover_work *work
 
 static bool is_first_step(const struct failover_work *work, enum failover_step step)
 {
-    return !work->in.begun &&
-           (step == FAILOVER_ASK || step == FAILOVER_TAINT || step == FAILOVER_STAND_IN);
+    return !work->in.begun && (step == FAILOVER_ASK || step == FAILOVER_TAINT ||
+                               step == FAILOVER_STAND_IN || step == FAILOVER_AVOID);
 }
 
 /* Before anything else: no step may wait between its decision and what it writes. */
@@ -259,7 +283,8 @@ static struct err *take_step(struct task *self, struct failover_work *work,
                              const struct failover_plan *plan, bool *ret_more)
 {
     *ret_more = plan->step == FAILOVER_ASK || plan->step == FAILOVER_WITHDRAW ||
-                plan->step == FAILOVER_DETACH || plan->step == FAILOVER_LOOK;
+                plan->step == FAILOVER_DETACH || plan->step == FAILOVER_LOOK ||
+                plan->step == FAILOVER_AVOID;
     switch (plan->step) {
     case FAILOVER_NONE:
     case FAILOVER_WAIT: /* an answer, or the next read of the Leases, brings it here again */
@@ -281,6 +306,10 @@ static struct err *take_step(struct task *self, struct failover_work *work,
         return release(self, work);
     case FAILOVER_DETACH:
         return detach(self, work);
+    case FAILOVER_AVOID:
+        return avoid(self, work);
+    case FAILOVER_MOVE:
+        return move(self, work);
     case FAILOVER_RETURN:
         return take_back(self, work);
     case FAILOVER_REMOVE:
@@ -296,7 +325,7 @@ static void come_again(const struct failover_work *work, const char *key)
     struct controller *controller = work->controller;
     bool is_stand_in = work->in.stand_in && !work->in.registered;
 
-    if (work->in.ours || !work->since)
+    if (work->in.ours || work->in.moved || !work->since)
         string_set_remove(&controller->leading->given_up, work->name);
     if (work->in.deleted ? work->in.n_unreleased > 0 : is_stand_in)
         workqueue_add_at(controller->leading->queues[FAILOVER_QUEUE], key,
@@ -349,7 +378,8 @@ static bool is_given_up(const struct controller *controller, const char *name)
 {
     const struct kube_object *node = store_get(controller->nodes, name);
 
-    return node && failover_taint_boot_id(KUBE_AS(Api__Node, node));
+    return node && (failover_taint_boot_id(KUBE_AS(Api__Node, node)) ||
+                    node_has_failed_over(KUBE_AS(Api__Node, node)));
 }
 
 void failover_of_attachment(const struct controller *controller, const struct kube_object *before,

@@ -1,7 +1,8 @@
-/* taint.h - the taint by which a node is given up, as this driver sets it.
+/* taint.h - the taints of a silent node, as this driver sets them: the one by which it is given up
+ * as a whole, and the one that keeps new pods from it while only some are moved away.
  *
- * Its value names the boot that was given up, so that nobody needs to remember when it may go, and
- * one that somebody else has set is left alone. Pure.
+ * Their values name the boot that was silent, so that nobody needs to remember when they may go,
+ * and what somebody else has set is left alone. Pure.
  */
 #pragma once
 
@@ -16,7 +17,11 @@
 const char *failover_taint_boot_id(const Api__Node *node);
 /* Whether the Node is there only in place of one that was deleted. */
 bool failover_taint_is_stand_in(const Api__Node *node);
-/* JSON patches of a Node; the first must have a boot id and not have the taint. They apply only
- * while the Node is as it is here. */
+/* The boot from which only some pods were moved, at first; NULL: none. Borrowed. */
+const char *failover_taint_moved_boot_id(const Api__Node *node);
+
+/* JSON patches of a Node that has a boot id: give it up, keep new pods away, and take both back.
+ * The first is for one without that taint. They apply only while the Node is as it is here. */
 json_t *failover_taint_patch(const struct kube_object *object);
+json_t *failover_moved_patch(const struct kube_object *object);
 json_t *failover_untaint_patch(const struct kube_object *object);

@@ -10,6 +10,7 @@
 #include "controller/failover/deleted_nodes.h"
 #include "controller/failover/machine_look.h"
 #include "controller/failover/node_leases.h"
+#include "controller/failover/pods.h"
 #include "controller/failover/proof.h"
 #include "controller/failover/stand_in.h"
 #include "controller/failover/taint.h"
@@ -60,7 +61,7 @@ static const char *request_on_record(const struct kube_object *object)
     return attachment_annotation(as_attachment(object), ANNOTATION_PREEMPT_REQUEST);
 }
 
-/* Its node is heard of and has the disk. */
+/* Its node is heard of and has the disk, and pods may come there. */
 static bool can_preempt(const struct controller *controller, const struct kube_object *object)
 {
     const Api__AzVolumeAttachment *attachment = as_attachment(object);
@@ -70,7 +71,9 @@ static bool can_preempt(const struct controller *controller, const struct kube_o
     return !is_primary(attachment) && attachment_is(attachment, ROLE_REPLICA) &&
            strcmp(attachment_state(attachment), STATE_ATTACHED) == 0 &&
            attachment_lun(attachment) != NO_LUN && !kube_is_deleting(object->metadata) && node &&
-           node_is_ready(KUBE_AS(Api__Node, node)) && !node_silence_of(controller, name).since;
+           node_is_ready(KUBE_AS(Api__Node, node)) &&
+           !node_has_failed_over(KUBE_AS(Api__Node, node)) &&
+           !node_silence_of(controller, name).since;
 }
 
 /* One that is not ready may not even reach its disk. */
@@ -89,8 +92,11 @@ static void add_replica(struct failover_work *work, struct failover_disk *disk,
     bool answered = preempt_is_answered(object, asked);
 
     volume->proven = volume->proven || preempt_is_proven(object, disk->request);
-    if (asked && !answered)
-        ARRAY_ADD(work->unanswered, work->in.n_unanswered) = kube_object_ref(object);
+    if (asked && !answered) {
+        ARRAY_ADD(work->unanswered, work->in.n_unanswered) = (struct failover_request){
+            .attachment = kube_object_ref(object), .volume = work->in.n_volumes};
+        volume->n_unanswered++;
+    }
     if (!can_preempt(work->controller, object))
         return;
     volume->n_replicas++;
@@ -260,6 +266,8 @@ static void add_node(struct failover_work *work)
 {
     const Api__Node *node = KUBE_AS(Api__Node, work->node);
     const char *boot_id = node_boot_id(node), *given_up = failover_taint_boot_id(node);
+    const char *moved = failover_taint_moved_boot_id(node);
+    const char *former = given_up ? given_up : moved;
 
     work->in.has_boot_id = boot_id != NULL;
     if (work->in.deleted)
@@ -272,7 +280,8 @@ static void add_node(struct failover_work *work)
     work->in.ours = given_up != NULL;
     work->in.stand_in = failover_taint_is_stand_in(node);
     work->in.registered = stand_in_is_registered(work->node);
-    work->in.booted = given_up && boot_id && strcmp(given_up, boot_id) != 0;
+    work->in.moved = node_has_failed_over(node);
+    work->in.booted = former && boot_id && strcmp(former, boot_id) != 0;
 }
 
 unsigned failover_most_silent(const struct controller *controller)
@@ -332,10 +341,12 @@ void failover_work_gather(struct controller *controller, const char *name,
     }
     add_volumes(ret);
     add_unreleased(ret);
-    if (ret->in.ours && !ret->in.booted)
+    if ((ret->in.ours || ret->in.moved) && !ret->in.booted)
         add_left(ret);
-    if (node && (ret->in.silent || ret->in.deleted))
+    if (node && (ret->in.silent || ret->in.deleted)) {
         add_all_foreign(ret);
+        failover_pods_gather(ret);
+    }
     add_limits(ret);
     add_machine(ret);
 }
@@ -348,7 +359,8 @@ void failover_work_fini(struct failover_work *work)
         free(work->disks[i].request);
     }
     for (size_t i = 0; i < work->in.n_unanswered; i++)
-        kube_object_unref(work->unanswered[i]);
+        kube_object_unref(work->unanswered[i].attachment);
+    failover_pods_fini(work);
     kube_object_unref(work->left);
     kube_object_unref(work->node);
     free(work->disks);

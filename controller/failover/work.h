@@ -21,6 +21,12 @@ struct failover_disk {
     struct kube_object *to_ask;     /* the next replica's attachment; referenced; or NULL */
 };
 
+/* A request that was not answered. */
+struct failover_request {
+    struct kube_object *attachment; /* the replica's; referenced */
+    size_t volume;
+};
+
 struct failover_work {
     struct controller *controller;
     const char *name;
@@ -29,9 +35,11 @@ struct failover_work {
     char *since;              /* the last renewal of its Lease; NULL: it is not silent */
     struct failover_disk *disks;
     struct failover_volume *volumes; /* of the same index */
-    char *foreign;                   /* one of what is not ours to prove, in words; NULL: none */
-    struct kube_object **unanswered; /* attachments with requests; referenced */
-    struct kube_object *left;        /* an attachment of what was left; referenced; NULL: none */
+    char *foreign;                   /* one of what is not ours to prove, in words; or NULL */
+    struct failover_pod *pods;       /* pods.h */
+    size_t n_pods;
+    struct failover_request *unanswered; /* of in.n_unanswered */
+    struct kube_object *left;            /* an attachment of what was left; referenced; or NULL */
     struct failover_facts in;
 };
 

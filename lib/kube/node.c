@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "lib/base/text.h"
+
 bool node_is_ready(const Api__Node *node)
 {
     for (size_t i = 0; node->status && i < node->status->n_conditions; i++) {
@@ -27,13 +29,22 @@ bool node_is_schedulable(const Api__Node *node)
     return !node->spec->unschedulable;
 }
 
-bool node_is_out_of_service(const Api__Node *node)
+static bool has_taint(const Api__Node *node, const char *key)
 {
     for (size_t i = 0; node->spec && i < node->spec->n_taints; i++)
-        if (node->spec->taints[i]->key &&
-            strcmp(node->spec->taints[i]->key, TAINT_OUT_OF_SERVICE) == 0)
+        if (same_text(node->spec->taints[i]->key, key))
             return true;
     return false;
+}
+
+bool node_is_out_of_service(const Api__Node *node)
+{
+    return has_taint(node, TAINT_OUT_OF_SERVICE);
+}
+
+bool node_has_failed_over(const Api__Node *node)
+{
+    return has_taint(node, TAINT_FAILED_OVER);
 }
 
 const char *node_provider_id(const Api__Node *node)

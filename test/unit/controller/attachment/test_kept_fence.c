@@ -51,17 +51,16 @@ static char *attachment(const char *node, const char *fence, const char *deleted
                       since, node, note);
 }
 
-static char *node(const char *name, const char *given_up)
+static char *node(const char *name, const char *given_up, const char *taint)
 {
-    return mem_printf(
-        "{'metadata':{'name':'%s'},'spec':{'taints':[{'key':'%s','effect':'NoExecute'}]}}", name,
-        strstr(given_up, name) ? TAINT_OUT_OF_SERVICE : "other");
+    return mem_printf("{'metadata':{'name':'%s'},'spec':{'taints':[{'key':'%s'}]}}", name,
+                      strstr(given_up, name) ? taint : "other");
 }
 
-static bool is_kept(size_t i, const char *about_to_be_given_up)
+static bool is_kept(size_t i, const char *taint, const char *about_to_be_given_up)
 {
-    CLEANUP(freep) char *silent_node = node("silent-0", rows[i].given_up);
-    CLEANUP(freep) char *helper_node = node("helper-0", rows[i].given_up);
+    CLEANUP(freep) char *silent_node = node("silent-0", rows[i].given_up, taint);
+    CLEANUP(freep) char *helper_node = node("helper-0", rows[i].given_up, taint);
     CLEANUP(freep) char *silent = attachment("silent-0", rows[i].fence, rows[i].deleted);
     CLEANUP(freep) char *helper = attachment("helper-0", rows[i].taken, "2026-01-01T00:00:09Z");
     CLEANUP(freep)
@@ -88,7 +87,8 @@ static void test_whose_fence_is_kept(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        if (is_kept(i, NULL) != rows[i].keeps)
+        if (is_kept(i, TAINT_OUT_OF_SERVICE, NULL) != rows[i].keeps ||
+            is_kept(i, TAINT_FAILED_OVER, NULL) != rows[i].keeps)
             fail_msg("%s", rows[i].why);
 }
 
@@ -99,8 +99,8 @@ static void test_it_is_kept_while_the_taint_is_written(void **state)
 
     (void)state;
     assert_string_equal(rows[heard_of].why, "heard of");
-    assert_false(is_kept(heard_of, "helper-0"));
-    assert_true(is_kept(heard_of, "silent-0"));
+    assert_false(is_kept(heard_of, TAINT_OUT_OF_SERVICE, "helper-0"));
+    assert_true(is_kept(heard_of, TAINT_OUT_OF_SERVICE, "silent-0"));
 }
 
 int main(void)

@@ -9,6 +9,8 @@
 #define OUT_OF_SERVICE "'key':'node.kubernetes.io/out-of-service'"
 #define OURS "{" OUT_OF_SERVICE ",'value':'azuredisk-b','effect':'NoExecute'}"
 #define STAND_IN "{" OUT_OF_SERVICE ",'value':'azuredisk-deleted-b','effect':'NoExecute'}"
+#define MOVED "{'key':'disk.csi.azure.com/failed-over','value':'b','effect':'NoSchedule'}"
+#define MOVED_BEFORE "{'key':'disk.csi.azure.com/failed-over','value':'a','effect':'NoSchedule'}"
 #define OTHER "{'key':'other','effect':'NoSchedule'}"
 #define NODE(spec)                                                                                 \
     "{'metadata':{'name':'n','resourceVersion':'7'},'spec':{" spec                                 \
@@ -26,6 +28,12 @@ static const struct {
      "[" TEST ",{'op':'add','path':'/spec/taints','value':[" OURS "]}]"},
     {"one more", NODE("'taints':[" OTHER "]"), failover_taint_patch,
      "[" TEST ",{'op':'add','path':'/spec/taints/-','value':" OURS "}]"},
+    {"the first one of new pods", NODE(""), failover_moved_patch,
+     "[" TEST ",{'op':'add','path':'/spec/taints','value':[" MOVED "]}]"},
+    {"in place of that of a boot before", NODE("'taints':[" OTHER "," MOVED_BEFORE "]"),
+     failover_moved_patch, "[" TEST ",{'op':'replace','path':'/spec/taints/1','value':" MOVED "}]"},
+    {"both go", NODE("'taints':[" MOVED "," OTHER "," OURS "]"), failover_untaint_patch,
+     "[" TEST ",{'op':'remove','path':'/spec/taints/2'},{'op':'remove','path':'/spec/taints/0'}]"},
     {"one of three goes", NODE("'taints':[" OTHER "," OURS "," OTHER "]"), failover_untaint_patch,
      "[" TEST ",{'op':'remove','path':'/spec/taints/1'}]"},
     {"somebody else's stays",
@@ -38,14 +46,17 @@ static const struct {
 static const struct {
     const char *spec, *boot_id;
     bool stand_in;
+    const char *moved;
 } owners[] = {
-    {NODE(""), NULL, false},
-    {NODE("'taints':[" OTHER "]"), NULL, false},
-    {NODE("'taints':[{" OUT_OF_SERVICE "}]"), NULL, false},
-    {NODE("'taints':[{" OUT_OF_SERVICE ",'value':'nodeshutdown'}]"), NULL, false},
-    {NODE("'taints':[{'key':'other','value':'azuredisk-b'}]"), NULL, false},
-    {NODE("'taints':[" OTHER "," OURS "]"), "b", false},
-    {NODE("'taints':[" OTHER "," STAND_IN "]"), "b", true},
+    {NODE(""), NULL, false, NULL},
+    {NODE("'taints':[" OTHER "]"), NULL, false, NULL},
+    {NODE("'taints':[{" OUT_OF_SERVICE "}]"), NULL, false, NULL},
+    {NODE("'taints':[{" OUT_OF_SERVICE ",'value':'nodeshutdown'}]"), NULL, false, NULL},
+    {NODE("'taints':[{'key':'other','value':'azuredisk-b'}]"), NULL, false, NULL},
+    {NODE("'taints':[" OTHER "," OURS "]"), "b", false, NULL},
+    {NODE("'taints':[" OTHER "," STAND_IN "]"), "b", true, NULL},
+    {NODE("'taints':[" OTHER "," MOVED_BEFORE "]"), NULL, false, "a"},
+    {NODE("'taints':[" OURS "," MOVED "]"), "b", false, "b"},
 };
 
 static void test_patches(void **state)
@@ -74,6 +85,8 @@ static void test_owner(void **state)
             fail_msg("%s: %s", owners[i].spec, owners[i].stand_in ? "no stand-in" : "a stand-in");
         if (!same_text(boot_id, owners[i].boot_id))
             fail_msg("%s: %s", owners[i].spec, boot_id ? boot_id : "nobody's");
+        if (!same_text(failover_taint_moved_boot_id(KUBE_AS(Api__Node, node)), owners[i].moved))
+            fail_msg("%s: pods were moved, or were not", owners[i].spec);
     }
 }
 
