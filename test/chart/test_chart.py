@@ -470,12 +470,14 @@ def test_nodes_may_write_to_nodes_only_to_remove_their_taint(removes):
 
 
 @pytest.mark.parametrize("fails_over", [True, False])
-def test_the_controller_may_make_nodes_only_to_stand_in_for_others(fails_over):
+def test_the_controller_may_write_to_nodes_only_to_fail_over(fails_over):
     objects = render(FAILOVER if fails_over else {})
     rules = [rule for role in of_kind(objects, "ClusterRole") for rule in role["rules"]]
     verbs = {verb for rule in rules if rule["resources"] == ["nodes"] for verb in rule["verbs"]}
     assert ({"create", "delete"} <= verbs) == fails_over
     assert len(node_policies(objects, "azuredisk-stand-in")) == (2 if fails_over else 0)
+    assert (["patch"] in [rule["verbs"] for rule in rules if rule["resources"] == ["nodes/status"]]) == fails_over
+    assert len(node_policies(objects, "azuredisk-volumes-in-use")) == (2 if fails_over else 0)
 
 
 def test_the_notes_that_nodes_may_write_are_those_that_they_do():

@@ -48,8 +48,9 @@ REASONS: dict[str, dict[tuple[str, str], str]] = {
         ("leases.coordination.k8s.io", "get"): "whether the node's kubelet is silent, too",
     },
     "azuredisk-controller-failover": {
-        ("nodes", "patch create delete"): "the out-of-service taint; the Node that stands in for a deleted one",
-        ("pods", "get delete"): "pods of a node that was given up, and the extender's on it",
+        ("nodes", "patch create delete"): "the taints of a silent node; the Node that stands in for a deleted one",
+        ("nodes/status", "patch"): "a volume that is fenced off is not in use any more",
+        ("pods", "get delete"): "pods of a silent node, and the extender's on it",
     },
     "azuredisk-controller-placement": {
         ("pods", "get patch"): "takes the driver's scheduling gate away",

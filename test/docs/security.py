@@ -66,6 +66,7 @@ POLICIES = {  # what each leaves: to whom, of what
     "azuredisk-node-lease": ("node", "Leases", "creating and writing the one of its own name and label; no deletion"),
     "azuredisk-stand-in": ("controller", "creating and deleting Nodes",
                            "Nodes with the out-of-service taint of a stand-in (`azuredisk-deleted-...`); patches are not covered"),
+    "azuredisk-volumes-in-use": ("controller", "the status of Nodes", "taking the driver's own volumes off `volumesInUse`"),
     "azuredisk-placement": ("controller, extender", "creating and changing Pods",
                             "removing the driver's own scheduling gate; to the controller, `status.nominatedNodeName`"),
     "azuredisk-placement-certificate": ("controller", "creating Secrets", "the Secret of the webhook's certificate, of type `kubernetes.io/tls`"),

@@ -71,7 +71,7 @@ def test_the_files_that_it_names_are_there():
 def test_without_restricted_nodes_the_policies_of_the_node_and_the_stand_in_are_gone():
     left = {d["metadata"]["name"] for d in of_kind(render(EVERYTHING | {"rbac.restrictNodes": False}), "ValidatingAdmissionPolicy")}
     gone = set(security.POLICIES) - left
-    assert gone == {name for name in security.POLICIES if name.startswith("azuredisk-node")} | {"azuredisk-stand-in"}
+    assert gone == {name for name in security.POLICIES if name.startswith("azuredisk-node")} | {"azuredisk-stand-in", "azuredisk-volumes-in-use"}
 
 
 def test_policies_fail_closed_and_are_audited():
