@@ -28,8 +28,10 @@ static void see_object(void *ctx, const struct api_resource *resource, const jso
 
     if (resource == &AZ_VOLUMES)
         see_volume(invariants, before, after);
-    if (resource == &NODES && invariants->sim->landscape.failover)
+    if (resource == &NODES && invariants->sim->landscape.failover) {
         check_taint(invariants, before, after);
+        check_moved(invariants, before, after);
+    }
     if (resource == &PODS && before && after && invariants->sim->landscape.gates)
         check_gates_of(invariants, before, after);
     if (resource != &AZ_VOLUME_ATTACHMENTS)

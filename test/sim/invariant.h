@@ -16,6 +16,7 @@
 
 struct incident;
 struct invariants;
+struct pod;
 struct records;
 struct sim;
 
@@ -41,6 +42,8 @@ void invariants_deleted_by_hand(struct sim *sim, const char *disk, const char *n
 
 /* A machine takes this key away at a disk, because it was asked to. */
 void invariants_preempted(struct sim *sim, const char *by, uint64_t key);
+/* The driver has deleted a pod, which is gone. */
+void invariants_pod_ended(struct sim *sim, const struct pod *pod);
 
 /* What the API server has, for record.h. */
 struct records *invariants_records(struct invariants *invariants);

@@ -224,6 +224,19 @@ void check_changes_at_end(struct sim *sim, const struct volume *volume);
 /* A Node has changed. */
 void check_taint(struct invariants *invariants, const json_t *before, const json_t *after);
 void check_failovers(struct invariants *invariants);
+/* Whether nothing but a fence keeps its node from writing, and there is none. */
+bool mount_may_write(const struct mount *mount);
+
+/* ---- invariant_move.c ---- */
+
+enum { FAILOVER_DECISION_MS = 15 * 1000 }; /* from the end of the grace period to what is written */
+
+/* A Node has changed. */
+void check_moved(const struct invariants *invariants, const json_t *before, const json_t *after);
+/* No pod there uses another driver's volume, nor will. */
+bool pods_can_move(const struct machine *machine);
+/* The machine is silent, and nobody is in the way since `due`. */
+void check_moved_in_time(const struct machine *machine, uint64_t due);
 
 /* ---- invariant_gate.c ---- */
 

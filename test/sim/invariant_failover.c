@@ -22,7 +22,6 @@ enum {
     LOOK_MS = 1000,
     MINUTE_MS = 60 * 1000,
     SETTLED_MS = 30 * 1000,    /* what has been so for as long is known to all */
-    DECISION_MS = 15 * 1000,   /* from the end of the grace period to the taint */
     MOST_PAUSE_MS = 61 * 1000, /* between two questions whether a machine is off */
     TAKE_BACK_MS = 30 * 1000,
     AGAIN_MS = 5 * 60 * 1000, /* external-attacher's longest pause after a refusal */
@@ -103,6 +102,14 @@ static bool is_registered(const struct sim *sim, const struct disk *disk, uint64
     return false;
 }
 
+bool mount_may_write(const struct mount *mount)
+{
+    const struct attachment *device = mount_attachment(mount);
+
+    return device && device->sequence == mount->device &&
+           (!mount->key || is_registered(mount->machine->world->sim, device->disk, mount->key));
+}
+
 static void check_writes(const struct machine *machine)
 {
     struct sim *sim = machine->world->sim;
@@ -110,10 +117,8 @@ static void check_writes(const struct machine *machine)
 
     LIST_FOREACH(&machine->mounts, link) {
         const struct mount *mount = MOUNT_OF(link);
-        const struct attachment *device = mount_attachment(mount);
 
-        if (device && device->sequence == mount->device &&
-            (!mount->key || is_registered(sim, device->disk, mount->key)))
+        if (mount_may_write(mount))
             verdict_violated(sim, NO_PROOF, "%s is given up, and can write to volume %s",
                              machine->name, mount->volume->disk);
     }
@@ -190,7 +195,7 @@ static void check_given_up(const struct invariants *invariants, const struct mac
         if (record && (record->primary || record->is_primary))
             check_given_up_volume(invariants, machine, record, ended);
     }
-    if (other_driver_is_on(machine) && !ended)
+    if ((other_driver_is_on(machine) || other_driver_is_shared_on(machine)) && !ended)
         verdict_violated(sim, NO_PROOF, "%s is given up, and has a volume of another driver",
                          machine->name);
     if (machine_is_connected(machine) && !machine->dismissed &&
@@ -284,7 +289,7 @@ static bool is_provable(const struct invariants *invariants, const struct machin
         /* Whoever is asked first is to answer, and need not be the one that can. */
         if (other->primary || other->is_primary || other->deleting || other->since > since ||
             strcmp(other->state, "Attached") != 0 || helper == machine || !helper ||
-            !helper->ready || !was_heard_since(helper, since))
+            !helper->ready || helper->moved || !was_heard_since(helper, since))
             return false;
     }
     return volume_of_disk(sim, record->volume->disk)->wish.max_shares > 1 &&
@@ -329,8 +334,9 @@ static void note_provable(const struct invariants *invariants, struct machine *m
                           uint64_t since)
 {
     const struct sim *sim = invariants->sim;
-
-    if (other_driver_is_on(machine) || !all_are(invariants, machine, since, is_provable))
+    if (!pods_can_move(machine) || !all_are(invariants, machine, since, is_provable))
+        machine->immovable_at = loop_now(sim->loop);
+    if (other_driver_is_on(machine) || machine->immovable_at == loop_now(sim->loop))
         machine->unprovable_at = loop_now(sim->loop);
     if (!machine_is_off(machine) || sim->landscape.no_provider_ids ||
         !all_are(invariants, machine, since, is_wanted))
@@ -342,8 +348,8 @@ static bool was_provable(const struct machine *machine, uint64_t began, uint64_t
 {
     uint64_t off_since = machine->may_run_at > began ? machine->may_run_at : began;
 
-    return now >= machine->unprovable_at + DECISION_MS ||
-           now >= off_since + MOST_PAUSE_MS + DECISION_MS;
+    return now >= machine->unprovable_at + FAILOVER_DECISION_MS ||
+           now >= off_since + MOST_PAUSE_MS + FAILOVER_DECISION_MS;
 }
 
 /* Kubelet counts as alive for as long as it has promised, if it was heard of after the plug-in. */
@@ -351,7 +357,8 @@ static uint64_t due_at(const struct sim *sim, const struct machine *machine)
 {
     bool outlived = machine->renewed > machine->lease_renewed + renewal_ms(sim);
 
-    return machine->silent_since + sim->node_grace_ms + DECISION_MS + (outlived ? KUBELET_MS : 0);
+    return machine->silent_since + sim->node_grace_ms + FAILOVER_DECISION_MS +
+           (outlived ? KUBELET_MS : 0);
 }
 
 static void check_silent(const struct invariants *invariants, struct machine *machine)
@@ -365,8 +372,11 @@ static void check_silent(const struct invariants *invariants, struct machine *ma
         return;
     uint64_t since = machine->silent_since - MINUTE_MS;
     note_provable(invariants, machine, since);
-    if (now < due || !was_provable(machine, due, now) ||
-        now < invariants->many_silent + DECISION_MS || may_be_late(invariants, machine, since))
+    if (now < invariants->many_silent + FAILOVER_DECISION_MS ||
+        may_be_late(invariants, machine, since))
+        return;
+    check_moved_in_time(machine, due);
+    if (now < due || !was_provable(machine, due, now))
         return;
     verdict_violated(sim, GIVEN_UP_IN_TIME,
                      "nothing is heard of %s since %.3f s, and all of its volumes are provable",
@@ -382,7 +392,7 @@ static void check_deleted(const struct invariants *invariants, struct machine *m
         return;
     uint64_t since = deleted - MINUTE_MS;
     note_provable(invariants, machine, since);
-    if (now < deleted + DECISION_MS || !was_provable(machine, deleted, now) ||
+    if (now < deleted + FAILOVER_DECISION_MS || !was_provable(machine, deleted, now) ||
         !servers_were_well(invariants, since))
         return;
     verdict_violated(invariants->sim, GIVEN_UP_IN_TIME,
@@ -394,14 +404,14 @@ static void check_taken_back(const struct invariants *invariants, const struct m
 {
     struct sim *sim = invariants->sim;
     uint64_t now = loop_now(sim->loop);
+    const char *former = machine->given_up ? machine->given_up : machine->moved;
     CLEANUP(freep) char *boot = machine_boot_id(machine);
 
-    if (!machine->given_up || strcmp(machine->given_up, boot) == 0 ||
-        !machine_is_connected(machine) || !machine->ready || now < TAKE_BACK_MS ||
-        machine->connected_since > now - TAKE_BACK_MS)
+    if (!former || strcmp(former, boot) == 0 || !machine_is_connected(machine) || !machine->ready ||
+        now < TAKE_BACK_MS || machine->connected_since > now - TAKE_BACK_MS)
         return;
     if (servers_were_well(invariants, now > MINUTE_MS ? now - MINUTE_MS : 0))
-        verdict_violated(sim, TAKEN_BACK, "%s was started anew at %.3f s, and is given up still",
+        verdict_violated(sim, TAKEN_BACK, "%s was started anew at %.3f s, and has its taint still",
                          machine->name, (double)machine->connected_since / 1000);
 }
 

@@ -173,8 +173,9 @@ static bool has_place(const struct sim *sim, const struct volume *volume,
 
     return vm && vm->power == POWER_RUNNING && vm->data_disks.n < vm->size->max_data_disks &&
            machine->registered && machine->ready && !machine->cordoned &&
-           !machine_is_out_of_service(machine) && machine_is_connected(machine) &&
-           volume->zones & 1U << machine->zone && !record_find(sim, volume->disk, machine->name);
+           !machine_is_out_of_service(machine) && !machine->moved &&
+           machine_is_connected(machine) && volume->zones & 1U << machine->zone &&
+           !record_find(sim, volume->disk, machine->name);
 }
 
 /* A pod that can only be in one zone, or not beside its siblings, needs no replica elsewhere. */

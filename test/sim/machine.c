@@ -224,6 +224,7 @@ void machine_free(struct machine *machine)
         mount_free(MOUNT_OF(link));
     json_decref(machine->known);
     free(machine->given_up);
+    free(machine->moved);
     free(machine->in_use);
     free(machine->name);
     free(machine);

@@ -38,6 +38,7 @@ struct machine {
     bool ready, cordoned, out_of_service;
     char *given_up;            /* the boot that the driver has given up, by its taint; NULL: none */
     bool stood_in_for;         /* by the same, on a Node that is the driver's, or was */
+    char *moved;               /* the boot from which the driver has moved pods, likewise */
     uint64_t registered_since; /* loop_now time; meaningful while it is registered */
     uint64_t renewed;          /* the lease, loop_now time */
     uint64_t unready_since;    /* meaningful while not ready */
@@ -61,6 +62,7 @@ struct machine {
     uint64_t connected_since; /* likewise: it has run and reached the API server since then */
     uint64_t unprovable_at;   /* likewise: it last had a volume that keeps it from being given up */
     uint64_t may_run_at;      /* likewise, even if Azure says that it is off */
+    uint64_t immovable_at;    /* likewise: not every pod that it had was one to be moved */
     uint64_t silent_since;    /* likewise: it does not */
     uint64_t cut_disks_until; /* likewise: the last time that it was cut off from them */
     uint64_t given_up_at;     /* likewise */

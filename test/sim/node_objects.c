@@ -4,6 +4,7 @@
 
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
+#include "lib/base/text.h"
 #include "lib/base/timestamp.h"
 #include "lib/kube/node.h"
 #include "test/azsim/model/vm.h"
@@ -47,6 +48,9 @@ static void write_spec(struct machine *machine)
                               json_sprintf("%s%s", machine->stood_in_for ? STAND_IN : GIVEN_UP,
                                            machine->given_up),
                               "effect", "NoExecute"));
+    if (machine->moved)
+        json_array_append_new(taints, json_pack("{s:s, s:s, s:s}", "key", TAINT_FAILED_OVER,
+                                                "value", machine->moved, "effect", "NoSchedule"));
     world_patch(machine->world, &NODES, NULL, machine->name, NULL,
                 json_pack("{s:{s:b, s:o}}", "spec", "unschedulable", (int)machine->cordoned,
                           "taints", taints));
@@ -172,8 +176,8 @@ bool machine_is_out_of_service(const struct machine *machine)
     return machine->out_of_service || machine->given_up;
 }
 
-/* The taint's value; NULL: it is not there. */
-static const char *value_of_taint(const json_t *node)
+/* The value of a taint of that key which begins so; NULL: there is none. */
+static const char *value_of_taint(const json_t *node, const char *wanted, const char *prefix)
 {
     const json_t *taints = json_object_get(json_object_get(node, "spec"), "taints");
 
@@ -182,8 +186,7 @@ static const char *value_of_taint(const json_t *node)
         const char *key = json_string_value(json_object_get(one, "key"));
         const char *value = json_string_value(json_object_get(one, "value"));
 
-        if (strcmp(key, TAINT_OUT_OF_SERVICE) == 0 && value &&
-            strncmp(value, GIVEN_UP, strlen(GIVEN_UP)) == 0)
+        if (strcmp(key, wanted) == 0 && value && strncmp(value, prefix, strlen(prefix)) == 0)
             return value;
     }
     return NULL;
@@ -191,22 +194,65 @@ static const char *value_of_taint(const json_t *node)
 
 bool node_is_stand_in(const json_t *node)
 {
-    const char *value = value_of_taint(node);
+    const char *value = value_of_taint(node, TAINT_OUT_OF_SERVICE, GIVEN_UP);
 
     return value && strncmp(value, STAND_IN, strlen(STAND_IN)) == 0;
 }
 
 const char *node_given_up(const json_t *node)
 {
-    const char *value = value_of_taint(node);
+    const char *value = value_of_taint(node, TAINT_OUT_OF_SERVICE, GIVEN_UP);
 
     return value ? value + strlen(node_is_stand_in(node) ? STAND_IN : GIVEN_UP) : NULL;
+}
+
+static void see_moved(struct machine *machine, const json_t *node)
+{
+    const char *boot = value_of_taint(node, TAINT_FAILED_OVER, "");
+
+    if (same_text(machine->moved, boot))
+        return;
+    sim_note(machine->world->sim, "%s: the driver %s its pods from it", machine->name,
+             boot ? "moves some of" : "has no longer moved");
+    free(machine->moved);
+    machine->moved = mem_strdup(boot);
+    machine->given_up_at = world_now(machine->world);
+    waiters_wake(&machine->world->pods_changed);
+}
+
+static bool names_volume(const json_t *in_use, const struct volume *volume)
+{
+    CLEANUP(freep) char *name = mem_printf("kubernetes.io/csi/" WORLD_DRIVER "^%s", volume->handle);
+
+    for (size_t i = 0; i < json_array_size(in_use); i++)
+        if (strcmp(json_string_value(json_array_get(in_use, i)), name) == 0)
+            return true;
+    return false;
+}
+
+/* Kubernetes does not know who has written it. A Node that kubelet has not written to says nothing.
+ */
+static void see_in_use(struct machine *machine, const json_t *node)
+{
+    const json_t *in_use = json_object_get(json_object_get(node, "status"), "volumesInUse");
+    size_t kept = 0;
+
+    if (!in_use)
+        return;
+    for (size_t i = 0; i < machine->n_in_use; i++)
+        if (names_volume(in_use, machine->in_use[i]))
+            machine->in_use[kept++] = machine->in_use[i];
+    if (kept < machine->n_in_use)
+        attach_detach_poke(machine->world);
+    machine->n_in_use = kept;
 }
 
 void machine_see_node(struct machine *machine, const json_t *node)
 {
     const char *boot = node_given_up(node);
 
+    see_moved(machine, node);
+    see_in_use(machine, node);
     if (machine->given_up ? boot && strcmp(machine->given_up, boot) == 0 : !boot)
         return;
     sim_note(machine->world->sim, "%s is %s by the driver", machine->name,

@@ -16,12 +16,13 @@ static void look_at_machine(struct machine *machine)
     uint64_t now = world_now(machine->world);
     uint64_t since = machine->given_up_at > machine->connected_since ? machine->given_up_at
                                                                      : machine->connected_since;
+    const char *former = machine->given_up ? machine->given_up : machine->moved;
     CLEANUP(freep) char *boot = machine_boot_id(machine);
 
-    if (!machine->given_up || strcmp(machine->given_up, boot) != 0 || machine->struck ||
-        machine->retired || !machine_is_connected(machine) || now - since < REBOOT_MS)
+    if (!former || strcmp(former, boot) != 0 || machine->struck || machine->retired ||
+        !machine_is_connected(machine) || now - since < REBOOT_MS)
         return;
-    sim_note(machine->world->sim, "%s was given up, and is started anew", machine->name);
+    sim_note(machine->world->sim, "%s lost its volumes, and is started anew", machine->name);
     machine_power_off(machine);
     machine_power_on(machine);
 }

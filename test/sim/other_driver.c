@@ -1,6 +1,7 @@
 #include "test/sim/other_driver.h"
 
 #include "lib/base/alloc.h"
+#include "test/sim/workload.h"
 #include "test/sim/world.h"
 
 #define DRIVER "file.csi.azure.com"
@@ -23,6 +24,17 @@ static enum other_kind kind_on(const struct machine *machine)
 bool other_driver_is_on(const struct machine *machine)
 {
     return kind_on(machine) != NONE;
+}
+
+bool other_driver_is_shared_on(const struct machine *machine)
+{
+    LIST_FOREACH(&machine->world->pods, link) {
+        const struct pod *pod = POD_OF(link);
+
+        if (pod->machine == machine && pod->workload->uses_share && pod->runs)
+            return true;
+    }
+    return false;
 }
 
 const char *other_driver_in_use(const struct machine *machine)

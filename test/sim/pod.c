@@ -4,6 +4,7 @@
 
 #include "lib/base/alloc.h"
 #include "test/sim/gate.h"
+#include "test/sim/invariant.h"
 #include "test/sim/kubelet.h"
 #include "test/sim/workload.h"
 #include "test/sim/world.h"
@@ -21,6 +22,9 @@ static json_t *volumes_json(const struct pod *pod)
         json_array_append_new(list, json_pack("{s:s, s:{s:s}}", "name", pod->volumes[i]->claim,
                                               "persistentVolumeClaim", "claimName",
                                               pod->volumes[i]->claim));
+    if (pod->workload->uses_share)
+        json_array_append_new(list, json_pack("{s:s, s:{s:s}}", "name", "share",
+                                              "persistentVolumeClaim", "claimName", "files"));
     return list;
 }
 
@@ -165,6 +169,7 @@ void pod_see_gone(struct world *world, const char *name)
             continue;
         sim_note(world->sim, "pod %s is deleted by the driver", name);
         pod->deleting = pod->gone = true;
+        invariants_pod_ended(world->sim, pod);
         note_gone(pod);
         return;
     }

@@ -72,7 +72,7 @@ static bool is_avoided(const struct machine *machine, const struct pod *pod)
 static bool suits(const struct machine *machine, const struct pod *pod)
 {
     return machine->registered && machine->ready && !machine->cordoned &&
-           !machine_is_out_of_service(machine) && !is_avoided(machine, pod) &&
+           !machine_is_out_of_service(machine) && !machine->moved && !is_avoided(machine, pod) &&
            is_in_zones(machine, pod) &&
            !(pod->workload->spread && machine_has_sibling(machine, pod)) &&
            volumes_with(machine, pod) <= MACHINE_SLOTS;

@@ -24,6 +24,7 @@ struct workload {
     struct volume_wish wish;
     struct volume *volumes[WORKLOAD_PODS * POD_VOLUMES]; /* of the claims that were made */
     const struct machine *avoids[WORKLOAD_PODS]; /* where the next pod in a place is not to go */
+    bool uses_share;   /* each pod another driver's volume, besides (other_driver.h) */
     bool copies;       /* its volumes are made of snapshots and of other volumes */
     unsigned given_up; /* of these: those that could not be made */
     bool deleted, with_claims;
