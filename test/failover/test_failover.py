@@ -2,17 +2,18 @@
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from cluster.waiting import until
 from deployment.driver import OBJECTS, Driver
 from deployment.failover import Deletion, DeletionOfTheDead, HostLoss, Loss, NetworkCut, PowerCut
-from deployment.ledger import Ledger, only_on
+from deployment.ledger import IMAGE, Ledger, only_on
 from deployment.timeline import Timeline
 
 RECORDS = 50  # that are to be acknowledged before the power cut
 TAINT = "node.kubernetes.io/out-of-service"
+MOVED = "disk.csi.azure.com/failed-over"
 NOTE = "disk.csi.azure.com/"
 
 
@@ -74,8 +75,8 @@ class Database:
 class Gap:
     """What lies between the last record that was acknowledged on the lost node and the first one on the next."""
 
-    def __init__(self, database: Database, timeline: Timeline, loss: Loss):
-        self.loss, client = loss, database.ledger.client
+    def __init__(self, database: Database, timeline: Timeline, loss: Loss, taint: str = TAINT):
+        self.loss, self.taint, client = loss, taint, database.ledger.client
         loss.ends_writing(database.ledger)
         self.last = client.last_time
         self.failover = loss.follow(timeline, database.ledger)
@@ -92,7 +93,7 @@ class Gap:
                      for name in {c.object["metadata"]["name"] for c in timeline.changes if c.kind == "AzVolumeAttachment"}]
             return min(moment for moment in times if moment) - self.loss.at
 
-        tainted = timeline.first("Node", database.node, self.loss.at, lambda change: TAINT in taints(change.object))
+        tainted = timeline.first("Node", database.node, self.loss.at, lambda change: self.taint in taints(change.object))
         events = self.failover.events
         ends = {"detect": of_attachments("preempt-request"), "fence": of_attachments("preempted"),
                 "taint": tainted - self.loss.at, "release": events["pod is deleted"], "schedule": events["pod has a new node"],
@@ -141,6 +142,53 @@ def test_the_network_of_the_node_is_cut(driver, timeline, measured):
         assert is_given_up()
         cut.end()
         until(lambda: not is_given_up(), "it was started anew, and the driver takes the taint away", 120, interval=0.5)
+
+
+@contextlib.contextmanager
+def another_drivers_volume(driver: Driver, node: str) -> Iterator[Callable[[], dict]]:
+    """A pod that uses it, there; it may be looked at."""
+    cluster, name = driver.cluster, "share"
+    cluster.apply(
+        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name},
+         "spec": {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "storageClassName": "",
+                  "hostPath": {"path": "/var/tmp/share", "type": "DirectoryOrCreate"},
+                  "claimRef": {"namespace": "default", "name": name}}},
+        {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name},
+         "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "", "volumeName": name,
+                  "resources": {"requests": {"storage": "1Gi"}}}},
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
+         "spec": {"nodeName": node, "terminationGracePeriodSeconds": 0,
+                  "containers": [{"name": "c", "image": IMAGE, "imagePullPolicy": "Never", "args": ["/data/ledger", "7000"],
+                                  "volumeMounts": [{"name": "data", "mountPath": "/data"}]}],
+                  "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]}})
+    try:
+        cluster.kubectl("wait", f"pod/{name}", "--for=condition=Ready", "--timeout=60s")
+        yield lambda: cluster.get("pod", name)
+    finally:
+        cluster.kubectl("delete", "pod,pvc", name, "--ignore-not-found", "--timeout=60s")
+        cluster.kubectl("delete", "pv", name, "--ignore-not-found", "--timeout=60s")
+
+
+def test_the_network_of_a_node_with_another_drivers_volume_is_cut(driver, timeline, measured):
+    """Nobody proves that it is not written to: its pod stays, and the database moves all the same."""
+    def its_taints() -> dict[str, str]:
+        return taints(driver.cluster.get("node", database.node))
+
+    with Database(driver, "beside-a-share") as database, another_drivers_volume(driver, database.node) as other:
+        before = other()["metadata"]["uid"]
+        database.write()
+        cut = NetworkCut(driver, database.node)
+        gap = Gap(database, timeline, cut, MOVED)
+        measured["beside another driver's volume"] = gap.report()
+        assert gap.missing == 0
+        assert gap.failover.attach_calls == 0
+        assert is_held_back(driver, database.node, "its other pods stay")
+        cut.heal()
+        assert MOVED in its_taints() and TAINT not in its_taints()
+        after = other()
+        assert after["metadata"]["uid"] == before and "deletionTimestamp" not in after["metadata"]
+        cut.end()
+        until(lambda: MOVED not in its_taints(), "it was started anew, and the driver takes the taint away", 120, interval=0.5)
 
 
 def test_nobody_can_fence_it_and_azure_says_that_it_is_off(driver, timeline, measured):

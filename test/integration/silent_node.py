@@ -11,6 +11,7 @@ from .driver_world import GROUP, World
 
 FENCE, REQUEST, ANSWER = (f"{GROUP}/{note}" for note in ("fence", "preempt-request", "preempted"))
 TAINT = "node.kubernetes.io/out-of-service"
+MOVED = f"{GROUP}/failed-over"  # the taint of a node that is not given up, but from which pods were moved
 KUBELET = "kube-node-lease"
 
 
@@ -47,11 +48,20 @@ class SilentNode:
         """Its own Lease."""
         self._write(KUBELET, {"holderIdentity": self.name, "leaseDurationSeconds": 40, "renewTime": moment})
 
-    def taint(self) -> str | None:
+    def taint(self, key: str = TAINT) -> str | None:
         """Its value; also None if there is no Node."""
         nodes = self.world.core.list_node(field_selector=f"metadata.name={self.name}").items
-        found = [taint.value for node in nodes for taint in node.spec.taints or [] if taint.key == TAINT]
+        found = [taint.value for node in nodes for taint in node.spec.taints or [] if taint.key == key]
         return found[0] if found else None
+
+    def has_in_use(self, *volumes: str) -> None:
+        """By kubelet's word; `DRIVER^HANDLE`."""
+        names = [f"kubernetes.io/csi/{volume}" for volume in volumes]
+        self.world.core.patch_node_status(self.name, {"status": {"volumesInUse": names}})
+
+    def in_use(self) -> list[str]:
+        names = self.world.core.read_node(self.name).status.volumes_in_use or []
+        return [name.removeprefix("kubernetes.io/csi/") for name in names]
 
     def is_there(self) -> bool:
         """Its Node."""

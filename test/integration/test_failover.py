@@ -14,7 +14,7 @@ from .azdiskctl import Azdiskctl
 from .calls import SHARED, create, publish, unpublish
 from .driver_world import Controller, World
 from .kubernetes_side import persistent_volume, unpublished, volume_attachment
-from .silent_node import ANSWER, FENCE, KUBELET, SilentNode, now
+from .silent_node import ANSWER, FENCE, KUBELET, MOVED, SilentNode, now
 from .test_unreachable_node import notes
 
 AUTOMATIC = SHARED | {"automaticFailover": "true"}
@@ -286,10 +286,11 @@ def test_what_nobody_can_prove_holds_it_back(world, controller, used):
     until(held_back(world, "volume pvc-1", "has no fence"), "a volume without a fence")
     node.fences("pvc-1", KEY)
     until(held_back(world, "volume pvc-1", "has no replica"), "a volume without a replica that is heard of")
+    assert not asked(neighbours)
     used(controller, "plain", {"skuName": "Premium_LRS"})
     world.set_ready(neighbours[1].name, True)
     until(held_back(world, "volume plain", "does not ask for automatic failover"), "a volume that does not want it")
-    assert not asked(neighbours) and node.taint() is None
+    assert asked(neighbours) and node.taint() is None  # what does want it may move on its own
 
 
 def test_many_silent_nodes_are_the_network(world, controller, used):
@@ -300,6 +301,81 @@ def test_many_silent_nodes_are_the_network(world, controller, used):
     assert node.taint() is None and not asked(neighbours)
     neighbours[0].renews()
     until(lambda: asked(neighbours), "two are few enough")
+
+
+# ---- pods that move although the node is held back ----
+
+SHARE = "file.csi.azure.com^share"
+
+
+def handle(world: World, volume: str = "pvc-1") -> str:
+    return f"{world.driver}^{world.find('azvolumes', volume)['status']['detail']['volume_id']}"
+
+
+def test_a_pod_moves_from_a_node_with_another_drivers_volume(world, controller, used):
+    """Kubernetes hears that its volume is not in use, and detaches it when the pod is gone; what is not proven stays."""
+    node, neighbours = used(controller), others(world)
+    node.has_in_use(SHARE, handle(world))
+    pod(world, "ours", node.name, "claim")
+    pod(world, "theirs", node.name, "of-another-driver")
+    before = world.last_call()
+    node.renews()
+    [replica] = until(lambda: asked(neighbours), "a replica is asked")
+    assert "ours" in pods(world) and node.taint(MOVED) is None
+    replica.answers("pvc-1")
+    until(lambda: "ours" not in pods(world), "its pod is moved")
+    assert node.taint(MOVED) == node.boot_id and node.in_use() == [SHARE]
+    assert "theirs" in pods(world) and node.taint() is None
+    until(lambda: any("are moved" in text for text in notes(world, "Node", node.name, "FailedOver")), "an event says so")
+    assert until(lambda: notes(world, "AzVolume", "pvc-1", "FailedOver"), "its volume has the story")
+    until(held_back(world, "its other pods stay", "another driver"), "and another one what stays")
+
+    the_attacher_unpublishes(world, controller, node)
+    until(lambda: node.name not in "".join(world.roles("pvc-1")) or "a" not in world.roles("pvc-1"), "its disk is detached")
+    publish(controller, world.find("azvolumes", "pvc-1")["status"]["detail"]["volume_id"], replica.name)
+    assert world.roles("pvc-1")[replica.name.removeprefix(world.prefix)] == "Primary Attached"
+    assert world.attached("pvc-1", before) == []
+    node.renews()  # it was only cut off
+    assert node.taint(MOVED)
+    node.boot()
+    until(lambda: node.taint(MOVED) is None, "it was started anew")
+
+
+def test_a_pod_that_uses_another_drivers_volume_stays_with_all_that_it_uses(world, controller, used):
+    """So does whoever shares a volume with it."""
+    node, neighbours = used(controller), others(world)
+    node.has_in_use(SHARE, handle(world))
+    pod(world, "ours", node.name, "claim")
+    world.core.create_namespaced_pod(world.namespace, {
+        "metadata": {"name": "both"},
+        "spec": {"nodeName": node.name, "containers": [{"name": "c", "image": "i"}],
+                 "volumes": [{"name": claim, "persistentVolumeClaim": {"claimName": claim}}
+                             for claim in ("claim", "of-another-driver")]}})
+    node.renews()
+    until(held_back(world, "its pods stay", "another driver"), "it is held back")
+    assert not asked(neighbours)
+    assert {"ours", "both"} <= set(pods(world)) and node.taint(MOVED) is None and len(node.in_use()) == 2
+
+    world.core.delete_namespaced_pod("both", world.namespace, grace_period_seconds=0)
+    until(lambda: asked(neighbours), "a replica is asked")[0].answers("pvc-1")
+    until(lambda: "ours" not in pods(world), "the other one is moved")
+
+
+def test_the_next_leader_moves_the_rest(world, used):
+    """The taint is there, and the pod has been deleted: kubelet has the volume in use still."""
+    with Controller(world, "one", GRACE) as one:
+        node, neighbours = used(one), others(world)
+        node.has_in_use(SHARE, handle(world))
+        node.renews()
+        first = until(lambda: asked(neighbours), "a replica is asked")[0]
+        one.kill()
+        world.free_lease()
+        world.core.patch_node(node.name, {"spec": {"taints": [
+            {"key": MOVED, "value": node.boot_id, "effect": "NoSchedule"}]}})
+        first.answers("pvc-1")
+        with Controller(world, "two", GRACE):
+            until(lambda: node.in_use() == [SHARE], "the next one goes on")
+        one.start()
 
 
 # ---- its Node is deleted ----

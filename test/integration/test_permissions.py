@@ -10,7 +10,7 @@ from chart.chart import FAILOVER, NO_CERT_MANAGER, SCHEDULER, SNAPSHOTS, contain
 from cluster import tools
 from cluster.authority import Authority
 from cluster.waiting import until
-from kubernetes import client
+from kubernetes import client, config
 
 from .apiserver import free_port
 from .azdiskctl import Calls
@@ -159,11 +159,15 @@ def a_silent_node_is_given_up(world: World, controller: Controller) -> None:
         node, neighbours = SilentNode(world, "a"), others(world)
         node.boot()
         node.fences("automatic", KEY)
-        pod(world, "released", node.name, "claim")
+        node.has_in_use(f"{world.driver}^{volume}")
+        pod(world, "moved", node.name, "claim")
+        pod(world, "with-other", node.name, "of-another-driver")
         node.renews()
         until(lambda: asked(neighbours, "automatic"), "a replica is asked")[0].answers("automatic")
+        until(lambda: "moved" not in pods(world), "one pod is moved")
+        until(lambda: not node.in_use(), "its volume is not in use")
+        world.core.delete_namespaced_pod("with-other", world.namespace, grace_period_seconds=0)
         until(node.taint, "it is given up")
-        until(lambda: "released" not in pods(world), "its pod is released")
         node.boot()
         until(lambda: node.taint() is None, "it is taken back")
         world.core.delete_node(node.name)
@@ -433,6 +437,25 @@ def test_the_controller_makes_and_deletes_no_node_but_a_stand_in(world, release,
     done = subprocess.run([*kubectl, *(word.format(there=world.nodes[1]) for word in words)], input=json.dumps(node),
                           capture_output=True, text=True)
     assert "ValidatingAdmissionPolicy 'azuredisk-stand-in'" in done.stderr, done.stderr or "it was done"
+
+
+IN_USE = [
+    ("another driver's volume", {"volumesInUse": ["kubernetes.io/csi/disk.csi.azure.com^b"]}),
+    ("one more", {"volumesInUse": ["a", "kubernetes.io/csi/disk.csi.azure.com^b", "c"]}),
+    ("a condition", {"volumesInUse": ["a"], "conditions": [{"type": "Ready", "status": "True"}]}),
+    ("the phase", {"phase": "Running"}),
+]
+
+
+@pytest.mark.parametrize(("what", "status"), IN_USE, ids=[row[0] for row in IN_USE])
+def test_of_a_nodes_status_the_controller_takes_its_own_volumes_off(world, release, what, status):
+    """Its role alone would allow it."""
+    node = world.nodes[1]
+    world.core.patch_node_status(node, {"status": {"volumesInUse": ["a", "kubernetes.io/csi/disk.csi.azure.com^b"]}})
+    controller = client.CoreV1Api(config.new_client_from_config(str(release.kubeconfig(CONTROLLER))))
+    with pytest.raises(client.ApiException, match="ValidatingAdmissionPolicy 'azuredisk-volumes-in-use'"):
+        controller.patch_node_status(node, {"status": status})
+    controller.patch_node_status(node, {"status": {"volumesInUse": ["a"]}})
 
 
 def leases(release: Release, account: str) -> set[str]:
