@@ -127,7 +127,8 @@ static const struct option_row rows[] = {
     DURATION_FLAG(
         "node-grace-period", flags.settings.node_grace_period_ms, 0,
         "How long the Lease of a node plug-in may go without a renewal until the node is silent "
-        "and its volumes with automaticFailover are failed over; 0: never (docs/failover.md)"),
+        "and its volumes of which the class or the pods ask for it are failed over; 0: never "
+        "(docs/failover.md)"),
     INT_FLAG("failover-max-silent", flags.settings.failover_max_silent, 0, 100,
              "Percentage of all nodes, but at least two nodes, that may be silent at once; when "
              "there are more, none is failed over"),

@@ -90,7 +90,8 @@ static const struct parameter_row rows[] = {
      "Whether the pods of a node from which nothing is heard any more are moved without anybody's "
      "decision, once the disk refuses that node's writes, which takes replicas and a fence, or "
      "Azure says that its VM is stopped or gone; needs a controller that runs with "
-     "--node-grace-period. Default: false. See docs/failover.md."},
+     "--node-grace-period. Pods can ask for it, too, by a label. Default: false. See "
+     "docs/failover.md."},
     {"perfProfile", CHOICE, CREATION, AT(perf_profile), LIST("none", "basic", "advanced"), 0, 0,
      "none",
      "How the device is set before the volume is used. basic: by the performance of a disk of its "

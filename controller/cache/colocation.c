@@ -128,8 +128,8 @@ static void each_pod_of_pv(const struct controller *controller, const struct kub
     each_pod_of_claim(controller, key, fn, ctx);
 }
 
-static void each_pod_of_volume(const struct controller *controller, const char *name,
-                               void (*fn)(void *ctx, const Api__Pod *pod), void *ctx)
+void volume_each_pod(const struct controller *controller, const char *name,
+                     void (*fn)(void *ctx, const Api__Pod *pod), void *ctx)
 {
     size_t n;
     struct kube_object *const *pvs = pvs_of_name(controller, name, &n);
@@ -183,7 +183,7 @@ void colocation_find(const struct controller *controller, const struct kube_obje
     ret->volumes[ret->n_volumes++] = volume;
     /* Both lists grow as each brings in what the other has. */
     for (size_t v = 0, p = 0; v < ret->n_volumes; v++) {
-        each_pod_of_volume(controller, ret->volumes[v]->metadata->name, add_pod, &search);
+        volume_each_pod(controller, ret->volumes[v]->metadata->name, add_pod, &search);
         for (; p < ret->n_pods && !ret->shared; p++)
             pod_each_volume(controller, ret->pods[p], add_volume, &search);
     }
@@ -204,7 +204,7 @@ const Api__Pod *pod_of_volume(const struct controller *controller, const char *v
 {
     const Api__Pod *found = NULL;
 
-    each_pod_of_volume(controller, volume, note_pod, &found);
+    volume_each_pod(controller, volume, note_pod, &found);
     return found;
 }
 
@@ -222,7 +222,7 @@ int32_t pod_priority_of_volume(const struct controller *controller, const char *
 {
     int32_t highest = INT32_MIN;
 
-    each_pod_of_volume(controller, volume, raise_priority, &highest);
+    volume_each_pod(controller, volume, raise_priority, &highest);
     return highest == INT32_MIN ? 0 : highest;
 }
 

@@ -26,7 +26,11 @@ struct colocation {
 void colocation_find(const struct controller *controller, const struct kube_object *volume,
                      struct colocation *ret);
 
-/* A pod that is not done and has a claim on an AzVolume, wherever it is; NULL if there is none. */
+/* Calls fn(ctx, pod) with each pod that is not done and has a claim on an AzVolume, wherever it is.
+ */
+void volume_each_pod(const struct controller *controller, const char *name,
+                     void (*fn)(void *ctx, const Api__Pod *pod), void *ctx);
+/* One of them; NULL if there is none. */
 const Api__Pod *pod_of_volume(const struct controller *controller, const char *volume);
 
 /* The highest priority (spec.priority, of its PriorityClass) of the pods that use an AzVolume; 0 if

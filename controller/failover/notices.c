@@ -55,7 +55,8 @@ static char *obstacle_of(const struct failover_work *work, const struct failover
                           work->foreign);
     case FAILOVER_NOT_WANTED:
         return mem_printf("volume %s, which is published there, does not ask for automatic "
-                          "failover (automaticFailover)",
+                          "failover (automaticFailover), nor do all pods that use it "
+                          "(" LABEL_AUTOMATIC_FAILOVER ")",
                           volume);
     case FAILOVER_NOT_FENCED:
         return mem_printf("volume %s, which is published there, has no fence", volume);

@@ -12,6 +12,7 @@
 #include "controller/failover/machine_look.h"
 #include "controller/failover/node_leases.h"
 #include "controller/failover/notices.h"
+#include "controller/failover/pod_wish.h"
 #include "controller/failover/pods.h"
 #include "controller/failover/stand_in.h"
 #include "controller/failover/taint.h"
@@ -341,6 +342,7 @@ struct err *reconcile_failover(struct task *self, void *ctx, const char *key)
     struct failover_look found;
     bool more = true;
 
+    TRY(pod_wish_note(self, controller, name));
     TRY(look(self, controller, name, &found));
     for (int i = 0; more && i < MOST_STEPS; i++) {
         CLEANUP(failover_work_fini) struct failover_work work = {0};
@@ -374,6 +376,13 @@ static const char *answer_of(const struct kube_object *object)
     return object ? attachment_annotation(as_attachment(object), ANNOTATION_PREEMPTED) : NULL;
 }
 
+/* By the record, as pod_wish_note looks for it. */
+static bool has_become_primary(const struct kube_object *before, const struct kube_object *after)
+{
+    return attachment_is(as_attachment(after), ROLE_PRIMARY) &&
+           !(before && attachment_is(as_attachment(before), ROLE_PRIMARY));
+}
+
 static bool is_given_up(const struct controller *controller, const char *name)
 {
     const struct kube_object *node = store_get(controller->nodes, name);
@@ -390,7 +399,7 @@ void failover_of_attachment(const struct controller *controller, const struct ku
 
     if (!is_on(controller) || !spec || !spec->volume_name || !spec->node_name)
         return;
-    if (is_given_up(controller, spec->node_name))
+    if (is_given_up(controller, spec->node_name) || has_become_primary(before, after))
         enqueue(controller, FAILOVER_QUEUE, spec->node_name);
     if (same_text(answer_of(before), answer_of(after)))
         return;
@@ -404,6 +413,8 @@ void failover_of_pod(const struct controller *controller, const struct kube_obje
 {
     const Api__PodSpec *spec = KUBE_AS(Api__Pod, pod)->spec;
 
-    if (is_on(controller) && spec && spec->node_name && is_given_up(controller, spec->node_name))
+    if (is_on(controller) && spec && spec->node_name &&
+        (is_given_up(controller, spec->node_name) ||
+         pod_wish_concerns(controller, KUBE_AS(Api__Pod, pod))))
         enqueue(controller, FAILOVER_QUEUE, spec->node_name);
 }

@@ -10,5 +10,5 @@ void failover_of_node(const struct controller *controller, const char *node);
 /* A replica's node may have answered. Either may be NULL. */
 void failover_of_attachment(const struct controller *controller, const struct kube_object *before,
                             const struct kube_object *after);
-/* One that has come to a node that was given up, just before that. */
+/* One that has come to a node that was given up, just before that, or asks for failover. */
 void failover_of_pod(const struct controller *controller, const struct kube_object *pod);

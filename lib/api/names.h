@@ -73,6 +73,12 @@ enum { DEFAULT_HEARTBEAT_LIMIT_MS = 2 * 60 * 1000 };
 #define LABEL_NODE_LEASE "disk.csi.azure.com/node-lease"
 enum { NODE_LEASE_RENEWALS = 3 }; /* in the duration of one */
 
+/* Of a pod, by its user: "true" if its volumes are to fail over although their StorageClass does
+ * not say so; and of an AzVolumeAttachment, by the controller, if all pods that use the volume
+ * there say so. */
+#define LABEL_AUTOMATIC_FAILOVER "disk.csi.azure.com/automatic-failover"
+#define ANNOTATION_AUTOMATIC_FAILOVER LABEL_AUTOMATIC_FAILOVER
+
 /* Of an AzVolumeAttachment. */
 #define ROLE_PRIMARY "Primary"
 #define ROLE_REPLICA "Replica"

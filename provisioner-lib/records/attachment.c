@@ -76,6 +76,8 @@ bool attachment_wants_automatic_failover(const Api__AzVolumeAttachment *attachme
 {
     const Api__AzVolumeAttachmentSpec *spec = attachment->spec;
 
+    if (attachment_annotation(attachment, ANNOTATION_AUTOMATIC_FAILOVER))
+        return true;
     if (!spec)
         return false;
     CLEANUP(freep)

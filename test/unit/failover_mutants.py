@@ -89,6 +89,15 @@ FAILOVER_MUTANTS = [
            "if (boot_id_of(node->spec->taints[i]))"),
     Mutant("a fence is not kept against a node from which pods were moved", KEPT_FENCE,
            "                    node_has_failed_over(KUBE_AS(Api__Node, node)));", "                    false);"),
+    # ---- of failover that pods ask for ----
+    Mutant("any pod's wish is that of all that use the volume", FAILOVER + "pod_wish.c", "wish->asked &= asks(pod);",
+           "wish->asked |= asks(pod);"),
+    Mutant("a pod's wish counts on every node", FAILOVER + "pod_wish.c",
+           "if (!pod->spec || !same_text(pod->spec->node_name, wish->node))", "if (!pod->spec)"),
+    Mutant("a wish is forgotten when the pods are gone", FAILOVER + "pod_wish.c", "if (wish.used && ", "if ("),
+    Mutant("a replica has a wish", FAILOVER + "pod_wish.c",
+           "if (!volume || !attachment_is(as_attachment(found[i]), ROLE_PRIMARY))", "if (!volume)"),
+    Mutant("whatever the label says, it is a wish", FAILOVER + "pod_wish.c", 'wish && strcasecmp(wish, "true") == 0', "wish"),
     # ---- of a machine that is off ----
     Mutant("a machine that is off is given up with a volume that does not want it", FAILOVER + "plan.c",
            "    if (!volume->wanted)\n        return hold(FAILOVER_NOT_WANTED, i);\n    if (is_off(in))",
