@@ -126,7 +126,7 @@ const ProtobufCMessage *csi_request_create(struct arena *arena, const struct vol
     if (!wish->block)
         add_parameter(arena, request, "maxMountReplicaCount",
                       arena_printf(arena, "%u", wish->replicas));
-    if (wish->failover)
+    if (wish->failover && !wish->by_label)
         add_parameter(arena, request, "automaticFailover", "true");
     if (sim->landscape.disks_elsewhere)
         add_parameter(arena, request, "resourceGroup", group->name);

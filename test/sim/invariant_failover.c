@@ -261,6 +261,26 @@ void invariants_preempted(struct sim *sim, const char *by, uint64_t key)
     }
 }
 
+/* Whoever has asked for failover, the StorageClass or the pods: the node is to be listened for. */
+static void check_listened_for(const struct invariants *invariants, const struct machine *machine)
+{
+    uint64_t now = loop_now(invariants->sim->loop);
+    uint64_t since = now > MINUTE_MS ? now - MINUTE_MS : 0;
+
+    if (!since || machine->holds_lease || !was_heard_since(machine, since) ||
+        !servers_were_well(invariants, since))
+        return;
+    LIST_FOREACH(&machine->mounts, link) {
+        const struct mount *mount = MOUNT_OF(link);
+
+        if (mount->staged && !mount->fence_lost && mount->since <= since &&
+            mount->volume->wish.failover)
+            verdict_violated(invariants->sim, GIVEN_UP_IN_TIME,
+                             "%s has volume %s, which is to fail over, and holds no Lease",
+                             machine->name, mount->volume->pv);
+    }
+}
+
 /* ---- in time ---- */
 
 static bool is_wanted(const struct invariants *invariants, const struct machine *machine,
@@ -466,6 +486,7 @@ void check_failovers(struct invariants *invariants)
         invariants->many_silent = now;
     LIST_FOREACH(&sim->world->machines, link) {
         check_silent(invariants, MACHINE_OF(link));
+        check_listened_for(invariants, MACHINE_OF(link));
         check_deleted(invariants, MACHINE_OF(link));
         check_taken_back(invariants, MACHINE_OF(link));
     }

@@ -84,6 +84,14 @@ static const json_t *find(const struct machine *machine, const struct volume *vo
 
 /* ---- what that says ---- */
 
+bool node_attachment_asks_for_failover(const struct machine *machine, const struct volume *volume)
+{
+    const json_t *status = json_object_get(find(machine, volume), "status");
+    const json_t *notes = json_object_get(status, "annotation");
+
+    return json_object_get(notes, ANNOTATION_AUTOMATIC_FAILOVER) != NULL;
+}
+
 static bool is_of_boot(const struct machine *machine, const json_t *notes)
 {
     CLEANUP(freep) char *boot_id = machine_boot_id(machine);

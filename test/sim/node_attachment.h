@@ -28,6 +28,8 @@ const char *node_attachment_name(const struct machine *machine, const struct vol
 /* Whether it is Attached, with this node as its primary. */
 bool node_attachment_is_ready(const struct machine *machine, const struct volume *volume,
                               struct place *ret);
+/* Whether it says that the pods there ask for automatic failover. */
+bool node_attachment_asks_for_failover(const struct machine *machine, const struct volume *volume);
 /* Time has passed since `place` was read. */
 struct err *node_attachment_check(const struct machine *machine, const struct volume *volume,
                                   const struct place *place) __attribute__((warn_unused_result));

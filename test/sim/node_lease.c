@@ -4,6 +4,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "test/sim/mount.h"
+#include "test/sim/node_attachment.h"
 #include "test/sim/node_fence.h"
 #include "test/sim/world.h"
 
@@ -76,8 +77,11 @@ bool node_lease_is_held(const struct machine *machine)
 static bool is_wanted(const struct machine *machine)
 {
     LIST_FOREACH(&machine->mounts, link) {
-        if (MOUNT_OF(link)->staged && !MOUNT_OF(link)->fence_lost &&
-            MOUNT_OF(link)->volume->wish.failover)
+        const struct mount *mount = MOUNT_OF(link);
+        const struct volume_wish *wish = &mount->volume->wish;
+
+        if (mount->staged && !mount->fence_lost && wish->failover &&
+            (!wish->by_label || node_attachment_asks_for_failover(machine, mount->volume)))
             return true;
     }
     return false;
@@ -122,6 +126,15 @@ void node_lease_wanted(struct machine *machine)
 {
     if (sim_of(machine)->landscape.failover && !machine->holds_lease && is_wanted(machine))
         renew(machine);
+}
+
+/* Whoever is told of a change must not make another one. */
+void node_lease_heard(struct machine *machine)
+{
+    struct sim *sim = sim_of(machine);
+
+    if (sim->landscape.failover && !machine->holds_lease && machine->up && is_wanted(machine))
+        loop_start_timer(sim->loop, &machine->lease, world_now(machine->world), renew, machine);
 }
 
 void node_lease_give_up(struct machine *machine)

@@ -11,6 +11,8 @@ void node_lease_start(struct machine *machine);
 void node_lease_stop(struct machine *machine); /* its power is gone */
 /* A volume was mounted. */
 void node_lease_wanted(struct machine *machine);
+/* An attachment of the machine's has changed. */
+void node_lease_heard(struct machine *machine);
 /* The plug-in ends in good order. */
 void node_lease_give_up(struct machine *machine);
 /* Kubelet reaches the API server again. */

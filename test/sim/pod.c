@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "test/sim/gate.h"
 #include "test/sim/invariant.h"
@@ -63,8 +64,10 @@ static json_t *pod_json(struct pod *pod)
         json_object_set_new(spec, "affinity", anti_affinity_json(pod->workload));
     if (gates)
         json_object_set_new(spec, "schedulingGates", gates);
-    return json_pack("{s:{s:s, s:{s:s}}, s:o}", "metadata", "name", pod->name, "labels", "app",
-                     pod->workload->name, "spec", spec);
+    bool asks = pod->workload->wish.by_label;
+    return json_pack("{s:{s:s, s:{s:s, s:s*}}, s:o}", "metadata", "name", pod->name, "labels",
+                     "app", pod->workload->name, LABEL_AUTOMATIC_FAILOVER, asks ? "true" : NULL,
+                     "spec", spec);
 }
 
 void pod_write_phase(struct pod *pod, const char *phase)

@@ -57,7 +57,8 @@ struct volume_wish {
     bool fast;                 /* PremiumV2; a zonal one */
     int64_t gib;               /* its size at first; 0: VOLUME_GIB */
 
-    bool failover; /* automaticFailover */
+    bool failover; /* automatic, asked for by the StorageClass */
+    bool by_label; /* ... by the pods instead */
     bool unfenced; /* its devices have no reservations */
 
     bool refused; /* Azure attaches its disk to no VM, which it knows by the disk's name */

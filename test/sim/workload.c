@@ -10,6 +10,7 @@ enum {
     VOLUMES_PER_MACHINE = 3, /* so that there is room, even with a machine less */
     MORE_GIB = 50,           /* than its source, at most, has a copy at first */
     RARELY_NOT = 12,      /* one workload in so many has no automatic failover, though it could */
+    RARELY_BY_LABEL = 4,  /* likewise, whose pods ask for it */
     RARELY_SHARED = 8,    /* pods that use another driver's volume, too */
     RARELY_UNFENCED = 15, /* or devices without reservations */
     RARELY_OTHERWISE = 4, /* one copy in so many is not of the kind that its source is */
@@ -117,6 +118,8 @@ static void draw_failover(struct workload *workload)
     wish->failover = wish->origin == VOLUME_DYNAMIC && random_below(&random, RARELY_NOT) > 0;
     wish->unfenced = random_below(&random, RARELY_UNFENCED) == 0;
     workload->uses_share = random_below(&random, RARELY_SHARED) == 0;
+    wish->by_label = random_below(&random, RARELY_BY_LABEL) == 0;
+    wish->failover |= wish->by_label;
 }
 
 struct workload *workload_draw(struct world *world, struct random *random)

@@ -7,6 +7,7 @@
 #include "test/sim/attacher_sync.h"
 #include "test/sim/gate.h"
 #include "test/sim/node_fence.h"
+#include "test/sim/node_lease.h"
 #include "test/sim/node_lifecycle.h"
 #include "test/sim/node_repair.h"
 #include "test/sim/scheduler.h"
@@ -122,8 +123,10 @@ static void see_attachment(struct world *world, const json_t *before, const json
     if (!machine)
         return;
     machine_heard(machine);
-    if (after)
+    if (after) {
         node_fence_heard(machine, after);
+        node_lease_heard(machine);
+    }
     if (!request || json_equal(request, request_in(before)))
         return;
     sim_note(world->sim, "%s is asked to preempt %s", node, json_string_value(request));
