@@ -12,12 +12,13 @@ from kubernetes import client
 
 from .azdiskctl import Azdiskctl
 from .calls import SHARED, create, publish, unpublish
-from .driver_world import Controller, World
+from .driver_world import GROUP, Controller, World
 from .kubernetes_side import persistent_volume, unpublished, volume_attachment
 from .silent_node import ANSWER, FENCE, KUBELET, MOVED, SilentNode, now
 from .test_unreachable_node import notes
 
 AUTOMATIC = SHARED | {"automaticFailover": "true"}
+ASKED_FOR = f"{GROUP}/automatic-failover"
 GRACE = "--node-grace-period=4s"
 KEY = "0x1234567890abcdef"
 
@@ -48,10 +49,10 @@ def used(world):
         yield use
 
 
-def pod(world: World, name: str, node: str, claim: str | None) -> None:
+def pod(world: World, name: str, node: str, claim: str | None, labels: dict[str, str] | None = None) -> None:
     volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": claim}}] if claim else []
     world.core.create_namespaced_pod(world.namespace, {
-        "metadata": {"name": name},
+        "metadata": {"name": name, "labels": labels or {}},
         "spec": {"nodeName": node, "containers": [{"name": "c", "image": "i"}], "volumes": volumes,
                  "terminationGracePeriodSeconds": 3600}})
 
@@ -141,6 +142,35 @@ def test_the_extender_is_not_asked_where_it_is_silent_itself(world, used):
         until(lambda: asked(neighbours), "a replica is asked")
         until(lambda: "there" not in pods(world), "it is deleted")
         assert node.taint() is None and {"elsewhere", "another"} <= set(pods(world))
+
+
+# ---- who asks for it ----
+
+def test_pods_ask_for_it_by_a_label(world, controller, used):
+    """Of a class that does not: all of them that use the volume, and as long as they do."""
+    def is_noted() -> bool:
+        return ASKED_FOR in (node.attachment("pvc-1")["status"].get("annotation") or {})
+
+    node, neighbours = used(controller, parameters=SHARED), others(world)
+    pod(world, "asks", node.name, "claim", {ASKED_FOR: "true"})
+    until(is_noted, "the node's plug-in is told")
+    pod(world, "asks-not", node.name, "claim")
+    until(lambda: not is_noted(), "one of two does not want it")
+    world.core.patch_namespaced_pod("asks-not", world.namespace, {"metadata": {"labels": {ASKED_FOR: "true"}}})
+    until(is_noted, "both do")
+    node.renews()
+    until(lambda: asked(neighbours), "a replica is asked")[0].answers("pvc-1")
+    until(node.taint, "it is given up")
+    until(lambda: not pods(world), "its pods are released")
+    assert is_noted()
+
+
+def test_who_does_not_ask_is_told_how(world, controller, used):
+    node = used(controller, parameters=SHARED)
+    pod(world, "asks-not", node.name, "claim", {ASKED_FOR: "false"})
+    node.renews()
+    until(held_back(world, "volume pvc-1", "automaticFailover", ASKED_FOR), "it is held back")
+    assert node.taint() is None and not asked(others(world))
 
 
 # ---- who is silent ----
