@@ -417,8 +417,6 @@ MUTANTS = [
            "volumes[i].wanted && volumes[i].fenced", "volumes[i].fenced"),
     silent("no pod is moved", FAILOVER,
            "obstacles[held.why].of_volumes ? move_pods(in)", "in->n_recent > 64 ? move_pods(in)"),
-    silent("new pods come to where others were moved from", "controller/failover/taint.c",
-           '"effect", "NoSchedule"', '"effect", "PreferNoSchedule"'),
     silent("taken back without having been started anew", FAILOVER,
            "    if (in->booted)\n", "    if (in->booted || (in->ready && !in->silent))\n"),
     silent("what was given up keeps its disks", FAILOVER,

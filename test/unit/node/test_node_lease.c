@@ -9,6 +9,7 @@
     "{'metadata':{'name':'a'},'spec':{'volume_context':{" wish "}},"                               \
     "'status':{'state':'Attached','annotation':{" note "},'detail':{'role':'" role "'}}}"
 #define WISH "'automaticFailover':'true'"
+#define ASKED_FOR "'disk.csi.azure.com/automatic-failover':'true'"
 #define FENCE(text) "'disk.csi.azure.com/fence':'" text "'"
 #define KEY "0x0a0a0a0a00000001"
 
@@ -20,6 +21,9 @@ static const struct {
     {ATTACHMENT("'AUTOMATICFAILOVER':'True'", "Primary", FENCE("held " KEY)), true},
     {ATTACHMENT("'automaticFailover':'false'", "Primary", FENCE("held " KEY)), false},
     {ATTACHMENT("", "Primary", FENCE("held " KEY)), false},
+    /* Its pods ask for it. */
+    {ATTACHMENT("", "Primary", ASKED_FOR "," FENCE("held " KEY)), true},
+    {ATTACHMENT("", "Replica", ASKED_FOR), false},
     /* Without one only a machine that is off is given up. */
     {ATTACHMENT(WISH, "Primary", FENCE("unsupported")), true},
     {ATTACHMENT(WISH, "Primary", ""), true},
