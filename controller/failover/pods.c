@@ -77,18 +77,7 @@ void failover_pods_mark(const struct failover_pod *pods, size_t n_pods,
 
 /* ---- what is there ---- */
 
-/* The index of a volume that is published there; n_volumes: it is none. */
-static size_t index_of(const struct failover_work *work, const char *volume)
-{
-    size_t i = 0;
-
-    while (i < work->in.n_volumes &&
-           strcmp(as_attachment(work->disks[i].attachment)->spec->volume_name, volume) != 0)
-        i++;
-    return i;
-}
-
-/* Likewise of what kubelet has in use. */
+/* The index of what kubelet has in use there; in.n_volumes: it is not published, or not ours. */
 static size_t index_in_use(const struct failover_work *work, size_t i)
 {
     const struct controller *controller = work->controller;
@@ -98,7 +87,7 @@ static size_t index_in_use(const struct failover_work *work, size_t i)
     CLEANUP(err_freep)
     struct err *err = handle ? volume_name_of_disk(controller, handle, &volume) : NULL;
 
-    return volume && !err ? index_of(work, volume) : work->in.n_volumes;
+    return err ? work->in.n_volumes : failover_work_find(work, volume);
 }
 
 struct claims {
@@ -110,7 +99,7 @@ struct claims {
 static void add_volume(void *ctx, const char *volume)
 {
     struct claims *claims = ctx;
-    size_t i = index_of(claims->work, volume);
+    size_t i = failover_work_find(claims->work, volume);
 
     claims->n_found++;
     if (i == claims->work->in.n_volumes)

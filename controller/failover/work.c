@@ -189,12 +189,14 @@ static void add_foreign(struct failover_work *work, char *text)
         free(text);
 }
 
-static bool is_among(const struct failover_work *work, const char *volume)
+size_t failover_work_find(const struct failover_work *work, const char *volume)
 {
-    for (size_t i = 0; volume && i < work->in.n_volumes; i++)
-        if (strcmp(as_attachment(work->disks[i].attachment)->spec->volume_name, volume) == 0)
-            return true;
-    return false;
+    size_t i = 0;
+
+    while (i < work->in.n_volumes &&
+           !same_text(as_attachment(work->disks[i].attachment)->spec->volume_name, volume))
+        i++;
+    return i;
 }
 
 static void add_foreign_attachments(struct failover_work *work)
@@ -208,7 +210,7 @@ static void add_foreign_attachments(struct failover_work *work)
         CLEANUP(freep)
         char *volume = ours ? volume_of_volume_attachment(work->controller, objects[i]) : NULL;
 
-        if (!is_among(work, volume))
+        if (failover_work_find(work, volume) == work->in.n_volumes)
             add_foreign(work,
                         mem_printf("VolumeAttachment %s is %s", objects[i]->metadata->name,
                                    ours ? "not on record as published there" : "another driver's"));

@@ -49,3 +49,5 @@ unsigned failover_most_silent(const struct controller *controller);
 void failover_work_gather(struct controller *controller, const char *name,
                           struct failover_look look, struct failover_work *ret);
 void failover_work_fini(struct failover_work *work);
+/* The index of an AzVolume of that name which is published there; in.n_volumes: it is not. */
+size_t failover_work_find(const struct failover_work *work, const char *volume);
