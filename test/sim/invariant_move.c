@@ -1,25 +1,12 @@
 /* Invariants of pods that are moved away from a silent node, with their volumes, although the node
  * is not given up as a whole (docs/failover.md). What is true is what disks and machines say. */
 
-#include <string.h>
-
-#include "lib/base/alloc.h"
 #include "test/sim/coverage.h"
 #include "test/sim/invariant_check.h"
+#include "test/sim/node_objects.h"
 #include "test/sim/workload.h"
 
 /* ---- the moment ---- */
-
-static bool has(const json_t *node, const struct volume *volume)
-{
-    const json_t *in_use = json_object_get(json_object_get(node, "status"), "volumesInUse");
-    CLEANUP(freep) char *name = mem_printf("kubernetes.io/csi/" WORLD_DRIVER "^%s", volume->handle);
-
-    for (size_t i = 0; i < json_array_size(in_use); i++)
-        if (strcmp(json_string_value(json_array_get(in_use, i)), name) == 0)
-            return true;
-    return false;
-}
 
 static void check_user(const struct pod *pod, const struct volume *volume)
 {
@@ -63,7 +50,7 @@ void check_moved(const struct invariants *invariants, const json_t *before, cons
     LIST_FOREACH(&machine->mounts, link) {
         const struct mount *mount = MOUNT_OF(link);
 
-        if (has(before, mount->volume) && !has(after, mount->volume))
+        if (node_has_in_use(before, mount->volume) && !node_has_in_use(after, mount->volume))
             check_let_go(mount);
     }
 }

@@ -220,8 +220,9 @@ static void see_moved(struct machine *machine, const json_t *node)
     waiters_wake(&machine->world->pods_changed);
 }
 
-static bool names_volume(const json_t *in_use, const struct volume *volume)
+bool node_has_in_use(const json_t *node, const struct volume *volume)
 {
+    const json_t *in_use = json_object_get(json_object_get(node, "status"), "volumesInUse");
     CLEANUP(freep) char *name = mem_printf("kubernetes.io/csi/" WORLD_DRIVER "^%s", volume->handle);
 
     for (size_t i = 0; i < json_array_size(in_use); i++)
@@ -234,13 +235,12 @@ static bool names_volume(const json_t *in_use, const struct volume *volume)
  */
 static void see_in_use(struct machine *machine, const json_t *node)
 {
-    const json_t *in_use = json_object_get(json_object_get(node, "status"), "volumesInUse");
     size_t kept = 0;
 
-    if (!in_use)
+    if (!json_object_get(json_object_get(node, "status"), "volumesInUse"))
         return;
     for (size_t i = 0; i < machine->n_in_use; i++)
-        if (names_volume(in_use, machine->in_use[i]))
+        if (node_has_in_use(node, machine->in_use[i]))
             machine->in_use[kept++] = machine->in_use[i];
     if (kept < machine->n_in_use)
         attach_detach_poke(machine->world);

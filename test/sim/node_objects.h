@@ -22,5 +22,7 @@ bool node_has_news(const struct machine *machine);
 const char *node_given_up(const json_t *node);
 /* Whether the Node stands in for one that was deleted, likewise. */
 bool node_is_stand_in(const json_t *node);
+/* Whether a Node, as it is written, names the volume in status.volumesInUse. */
+bool node_has_in_use(const json_t *node, const struct volume *volume);
 /* node.status.volumesAttached, by the attach/detach controller. */
 void node_write_attached(struct machine *machine);
