@@ -37,7 +37,8 @@ def image(folder: Path) -> Image:
     return Image(IMAGE, ["/ledger"], {"/ledger": program})
 
 
-def manifests(name: str, max_shares: int, pods: int = 1, nodes: Sequence[str] = (), **parameters: str) -> list[dict]:
+def manifests(name: str, max_shares: int, pods: int = 1, nodes: Sequence[str] = (), more_labels: dict[str, str] | None = None,
+              **parameters: str) -> list[dict]:
     """A StorageClass and a StatefulSet of databases, each pod with a volume of its own; on these nodes, if any
     are named. All pods are started at once, none waits for the one before. `parameters` are more of the class."""
     labels = {"app": name}
@@ -76,7 +77,7 @@ def manifests(name: str, max_shares: int, pods: int = 1, nodes: Sequence[str] = 
             "podManagementPolicy": "Parallel",
             "selector": {"matchLabels": labels},
             "template": {
-                "metadata": {"labels": labels},
+                "metadata": {"labels": labels | (more_labels or {})},
                 "spec": {"terminationGracePeriodSeconds": 0, "containers": [container], **_placed(nodes)},
             },
             "volumeClaimTemplates": [claim],
@@ -97,15 +98,17 @@ def _placed(nodes: Sequence[str]) -> dict:
 class Ledger:
     """One database: a StorageClass, a StatefulSet of one pod, and its client; on these nodes, if any are named."""
 
-    def __init__(self, cluster: Cluster, name: str, max_shares: int, nodes: Sequence[str] = (), **parameters: str):
+    def __init__(self, cluster: Cluster, name: str, max_shares: int, nodes: Sequence[str] = (),
+                 more_labels: dict[str, str] | None = None, **parameters: str):
         self.cluster, self.name, self.max_shares = cluster, name, max_shares
-        self.nodes, self.parameters = nodes, parameters
+        self.nodes, self.more_labels, self.parameters = nodes, more_labels, parameters
         self.client = Client(cluster)
 
     # ---- Kubernetes ----
 
     def apply(self) -> None:
-        self.cluster.apply(*manifests(self.name, self.max_shares, nodes=self.nodes, **self.parameters))
+        self.cluster.apply(*manifests(self.name, self.max_shares, nodes=self.nodes, more_labels=self.more_labels,
+                                     **self.parameters))
 
     @property
     def pod(self) -> str:

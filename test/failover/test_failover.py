@@ -40,10 +40,11 @@ def holders_of_leases(driver: Driver) -> list[str]:
 class Database:
     """On a node with a Lease, and with a fence and replicas on all others, unless it is to have none."""
 
-    def __init__(self, driver: Driver, name: str, max_shares: int | None = None):
+    def __init__(self, driver: Driver, name: str, max_shares: int | None = None, by_label: bool = False):
         self.driver, self.cluster = driver, driver.cluster
         self.max_shares = max_shares or len(self.cluster.nodes)
-        self.ledger = Ledger(self.cluster, name, max_shares=self.max_shares, automaticFailover="true")
+        asks = {"more_labels": {f"{NOTE}automatic-failover": "true"}} if by_label else {"automaticFailover": "true"}
+        self.ledger = Ledger(self.cluster, name, max_shares=self.max_shares, **asks)
         self.node = driver.quiet_node()
 
     def __enter__(self) -> "Database":
@@ -170,11 +171,11 @@ def another_drivers_volume(driver: Driver, node: str) -> Iterator[Callable[[], d
 
 
 def test_the_network_of_a_node_with_another_drivers_volume_is_cut(driver, timeline, measured):
-    """Nobody proves that it is not written to: its pod stays, and the database moves all the same."""
+    """Nobody proves that it is not written to: its pod stays, and the database, whose pod has asked for it, moves."""
     def its_taints() -> dict[str, str]:
         return taints(driver.cluster.get("node", database.node))
 
-    with Database(driver, "beside-a-share") as database, another_drivers_volume(driver, database.node) as other:
+    with Database(driver, "beside-a-share", by_label=True) as database, another_drivers_volume(driver, database.node) as other:
         before = other()["metadata"]["uid"]
         database.write()
         cut = NetworkCut(driver, database.node)
