@@ -442,19 +442,24 @@ def test_the_controller_makes_and_deletes_no_node_but_a_stand_in(world, release,
 IN_USE = [
     ("another driver's volume", {"volumesInUse": ["kubernetes.io/csi/disk.csi.azure.com^b"]}),
     ("one more", {"volumesInUse": ["a", "kubernetes.io/csi/disk.csi.azure.com^b", "c"]}),
-    ("a condition", {"volumesInUse": ["a"], "conditions": [{"type": "Ready", "status": "True"}]}),
+    ("a condition", {"volumesInUse": ["a"], "conditions": [{"type": "Ready", "status": "False"}]}),
     ("the phase", {"phase": "Running"}),
 ]
 
 
 @pytest.mark.parametrize(("what", "status"), IN_USE, ids=[row[0] for row in IN_USE])
 def test_of_a_nodes_status_the_controller_takes_its_own_volumes_off(world, release, what, status):
-    """Its role alone would allow it."""
-    node = world.nodes[1]
-    world.core.patch_node_status(node, {"status": {"volumesInUse": ["a", "kubernetes.io/csi/disk.csi.azure.com^b"]}})
-    controller = client.CoreV1Api(config.new_client_from_config(str(release.kubeconfig(CONTROLLER))))
-    with pytest.raises(client.ApiException, match="ValidatingAdmissionPolicy 'azuredisk-volumes-in-use'"):
-        controller.patch_node_status(node, {"status": status})
+    """Its role alone would allow it, and does until the policy is in force."""
+    def is_refused() -> bool:
+        world.core.patch_node_status(node, {"status": {"volumesInUse": ["a", "kubernetes.io/csi/disk.csi.azure.com^b"]}})
+        try:
+            controller.patch_node_status(node, {"status": status})
+        except client.ApiException as error:
+            return "ValidatingAdmissionPolicy 'azuredisk-volumes-in-use'" in error.body
+        return False
+
+    node, controller = world.nodes[1], client.CoreV1Api(config.new_client_from_config(str(release.kubeconfig(CONTROLLER))))
+    until(is_refused, what)
     controller.patch_node_status(node, {"status": {"volumesInUse": ["a"]}})
 
 
