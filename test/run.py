@@ -161,7 +161,14 @@ def run(command, limit, folder=ROOT, computes=False, **environment):
 def build(target):
     """What cannot be built is a failure; the rest is tested."""
     ran = run(["make", "-k", f"-j{AT_ONCE}", target], LIMITS["build"])
-    return [Result("build", "failed", ran.output)] if ran.status else []
+    why = first_error(ran.output)
+    return [Result("build", "failed", ran.output, why=why)] if ran.status else []
+
+
+def first_error(output):
+    """Of a compiler or the linker; empty if there is none. What is last says where make was."""
+    found = re.search(r"^.*(?:\berror: |undefined reference to ).*$", output, re.MULTILINE)
+    return found[0].strip() if found else ""
 
 
 def lint(name):

@@ -216,6 +216,18 @@ def start(tree, *arguments):
     )
 
 
+@pytest.mark.parametrize(
+    "output, why",
+    [
+        ("checked a.c\na.c:7:5: error: no b\na.c:9:1: error: no c\nmake: *** [a.o] Error 1\n", "a.c:7:5: error: no b"),
+        ("/usr/bin/ld: a.o: undefined reference to `b'\ncollect2: error: ld\n", "/usr/bin/ld: a.o: undefined reference to `b'"),
+        ("make: *** No rule to make target 'a'.  Stop.\n", ""),
+    ],
+)
+def test_why_a_build_failed_is_its_first_error(output, why):
+    assert run.first_error(output) == why
+
+
 @pytest.mark.parametrize("n, least, most", [(1, 2000, 2100), (50, 100, 140)])
 def test_why_many_failed_is_short(n, least, most):
     lines = [*run.what_failed([run.Result(f"test_{i}", "failed", "x" * 3000) for i in range(n)])]
