@@ -112,20 +112,25 @@ static struct failover_plan ask_for_pods(const struct failover_facts *in)
     return plain(FAILOVER_NONE);
 }
 
-/* No Node, nothing to be told that a volume of it is free: kubelet's last word is in it. */
+/* Kubernetes learns from the Node's status that a volume is not in use: a Node that was deleted has
+ * none. */
 static struct failover_plan move_pods(const struct failover_facts *in)
 {
-    struct failover_plan found = in->deleted ? plain(FAILOVER_NONE) : ask_for_pods(in);
     bool waits = false;
 
-    for (size_t i = 0; found.step == FAILOVER_NONE && !in->deleted && i < in->n_volumes; i++) {
+    if (in->deleted)
+        return plain(FAILOVER_NONE);
+    struct failover_plan found = ask_for_pods(in);
+    if (found.step != FAILOVER_NONE)
+        return found;
+    for (size_t i = 0; i < in->n_volumes; i++) {
         const struct failover_volume *volume = &in->volumes[i];
 
         if (volume->moves && volume->held)
-            found = plain(in->moved && !in->booted ? FAILOVER_MOVE : FAILOVER_AVOID);
+            return plain(in->moved && !in->booted ? FAILOVER_MOVE : FAILOVER_AVOID);
         waits |= volume->may_move && !volume->proven && !in->impatient;
     }
-    return found.step == FAILOVER_NONE && waits ? plain(FAILOVER_WAIT) : found;
+    return plain(waits ? FAILOVER_WAIT : FAILOVER_NONE);
 }
 
 /* Whether the machine is off may become known while they move. */

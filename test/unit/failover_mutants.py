@@ -68,7 +68,7 @@ FAILOVER_MUTANTS = [
     Mutant("pods are moved while a replica may still preempt", FAILOVER + "plan.c",
            "if (volume->moves && volume->held && volume->n_unanswered > 0)", "if (volume->n_unanswered > 64)"),
     Mutant("pods are moved from a Node that is not there", FAILOVER + "plan.c",
-           "in->deleted ? plain(FAILOVER_NONE) : ask_for_pods(in)", "ask_for_pods(in)"),
+           "    if (in->deleted)\n        return plain(FAILOVER_NONE);\n", ""),
     Mutant("what was moved keeps its disk there", FAILOVER + "plan.c",
            "    if (in->n_left > 0)\n", "    if (in->n_left > 0 && in->ours)\n"),
     Mutant("pods are released that cannot be moved", FAILOVER + "plan.c", "    if (!in->ours) /*", "    if (!in->moved) /*"),
