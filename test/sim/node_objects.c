@@ -212,8 +212,8 @@ static void see_moved(struct machine *machine, const json_t *node)
 
     if (same_text(machine->moved, boot))
         return;
-    sim_note(machine->world->sim, "%s: the driver %s its pods from it", machine->name,
-             boot ? "moves some of" : "has no longer moved");
+    sim_note(machine->world->sim, "the driver %s %s", boot ? "moves pods from" : "takes back",
+             machine->name);
     free(machine->moved);
     machine->moved = mem_strdup(boot);
     machine->given_up_at = world_now(machine->world);
