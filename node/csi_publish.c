@@ -5,7 +5,9 @@
 #include "lib/base/log.h"
 #include "lib/rt/wait.h"
 #include "node/csi_service.h"
+#include "node/informers.h"
 #include "node/volume_access.h"
+#include "provisioner-lib/records/fence_note.h"
 
 #define ONE_POD CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__SINGLE_NODE_SINGLE_WRITER
 
@@ -17,6 +19,66 @@ _Static_assert(offsetof(context_entry, key) ==
                    offsetof(context_entry, value) ==
                        offsetof(Csi__V1__NodePublishVolumeRequest__VolumeContextEntry, value),
                "maps of strings are alike");
+
+/* ---- staging anew ---- */
+
+/* Kubelet stages a volume for all pods that follow one another without a gap, and so a pod that
+ * takes the place of one whose writes failed would get the very mount that they failed on. */
+static struct err *unstage_lost(struct task *self, struct rpc_call *call,
+                                const Csi__V1__NodePublishVolumeRequest *request)
+{
+    Csi__V1__NodeUnstageVolumeRequest lost;
+
+    csi__v1__node_unstage_volume_request__init(&lost);
+    lost.volume_id = request->volume_id;
+    lost.staging_target_path = request->staging_target_path;
+    struct err *err = csi_unstage_claimed(self, call, &lost);
+    return err ? err_wrap(err, "another node has taken over the disk, and what is mounted here "
+                               "writes nothing any more; it is mounted anew when no pod has it")
+               : NULL;
+}
+
+/* It was unstaged here, though not by kubelet, and what came after that failed, or this process
+ * has ended in between. */
+static struct err *stage_missing(struct task *self, struct rpc_call *call,
+                                 const Csi__V1__NodePublishVolumeRequest *request)
+{
+    struct node *node = call->ctx;
+    Csi__V1__NodeStageVolumeRequest missing;
+    bool is_staged;
+
+    TRY(host_is_staged(self, node->host, request->staging_target_path, &is_staged));
+    if (is_staged)
+        return NULL;
+    log_warning("volume %s: kubelet takes it for staged at %s, where it is no more; it is staged "
+                "anew",
+                request->volume_id, request->staging_target_path);
+    csi__v1__node_stage_volume_request__init(&missing);
+    missing.volume_id = request->volume_id;
+    missing.staging_target_path = request->staging_target_path;
+    missing.volume_capability = request->volume_capability;
+    missing.n_volume_context = request->n_volume_context;
+    missing.volume_context = (context_entry **)(void *)request->volume_context;
+    return csi_stage_claimed(self, call, &missing);
+}
+
+/* Only of what is this node's to stage. */
+static struct err *stage_anew(struct task *self, struct rpc_call *call,
+                              const Csi__V1__NodePublishVolumeRequest *request)
+{
+    struct attachment_place place;
+    const struct kube_object *found = informers_find_attachment(call->ctx, request->volume_id);
+    CLEANUP(err_freep)
+    struct err *not_ready = found ? attachment_check(as_attachment(found), &place) : NULL;
+
+    if (!found || not_ready)
+        return NULL;
+    if (fence_note_is_lost(as_attachment(found)))
+        TRY(unstage_lost(self, call, request));
+    return stage_missing(self, call, request);
+}
+
+/* ---- the calls ---- */
 
 static struct err *publish(struct task *self, struct rpc_call *call,
                            const Csi__V1__NodePublishVolumeRequest *request)
@@ -33,6 +95,7 @@ static struct err *publish(struct task *self, struct rpc_call *call,
         return err_new(ERR_PRECONDITION, "staging_target_path is missing");
     TRY(volume_path_check("staging_target_path", request->staging_target_path));
     TRY(volume_path_check("target_path", request->target_path));
+    TRY(stage_anew(self, call, request));
     wanted.raw = access.raw;
     wanted.read_only = request->readonly || (access.raw && access.read_only);
     wanted.alone = request->volume_capability->access_mode->mode == ONE_POD;

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "lib/api/csi.pb-c.h"
 #include "lib/rpc/server.h"
 #include "node/node.h"
 
@@ -28,6 +29,15 @@ struct csi_claim {
 struct err *csi_claim(struct node *node, const char *volume_id, struct csi_claim *ret)
     __attribute__((warn_unused_result));
 void csi_release(struct csi_claim *claim); /* for CLEANUP */
+
+/* NodeStageVolume and NodeUnstageVolume for a caller that has claimed the volume; also of a call
+ * for which it has to be staged anew. */
+struct err *csi_stage_claimed(struct task *self, struct rpc_call *call,
+                              const Csi__V1__NodeStageVolumeRequest *request)
+    __attribute__((warn_unused_result));
+struct err *csi_unstage_claimed(struct task *self, struct rpc_call *call,
+                                const Csi__V1__NodeUnstageVolumeRequest *request)
+    __attribute__((warn_unused_result));
 
 /* Until when a call may wait for something, so that there is time to answer. */
 uint64_t csi_wait_deadline(struct node *node, const struct rpc_call *call);

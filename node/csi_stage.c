@@ -498,12 +498,10 @@ static struct err *stage(struct task *self, struct staging *s)
     return NULL;
 }
 
-struct err *csi_stage_volume(struct task *self, struct rpc_call *call, const void *message,
-                             void *ret)
+struct err *csi_stage_claimed(struct task *self, struct rpc_call *call,
+                              const Csi__V1__NodeStageVolumeRequest *request)
 {
-    const Csi__V1__NodeStageVolumeRequest *request = message;
     struct node *node = call->ctx;
-    CLEANUP(csi_release) struct csi_claim claim = {0};
     CLEANUP(staging_fini)
     struct staging s = {
         .node = node,
@@ -515,11 +513,20 @@ struct err *csi_stage_volume(struct task *self, struct rpc_call *call, const voi
         .partition = DEVICE_NONE,
     };
 
-    (void)ret;
-    TRY(csi_claim(node, request->volume_id, &claim));
     TRY(volume_path_check("staging_target_path", request->staging_target_path));
     TRY(volume_access_read(request->volume_capability, request->volume_context,
                            request->n_volume_context, call->arena, &s.access));
-    struct err *err = stage(self, &s);
+    return stage(self, &s);
+}
+
+struct err *csi_stage_volume(struct task *self, struct rpc_call *call, const void *message,
+                             void *ret)
+{
+    const Csi__V1__NodeStageVolumeRequest *request = message;
+    CLEANUP(csi_release) struct csi_claim claim = {0};
+
+    (void)ret;
+    TRY(csi_claim(call->ctx, request->volume_id, &claim));
+    struct err *err = csi_stage_claimed(self, call, request);
     return err ? err_wrap(err, "volume %s", request->volume_id) : NULL;
 }

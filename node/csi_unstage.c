@@ -30,21 +30,27 @@ static struct err *unstage(struct task *self, struct node *node,
     return NULL;
 }
 
+struct err *csi_unstage_claimed(struct task *self, struct rpc_call *call,
+                                const Csi__V1__NodeUnstageVolumeRequest *request)
+{
+    struct node *node = call->ctx;
+
+    TRY(volume_path_check("staging_target_path", request->staging_target_path));
+    uint64_t deadline = csi_wait_deadline(node, call);
+    TRY(volume_looks_close(self, node->looks, request->volume_id, deadline));
+    struct err *err = unstage(self, node, request, deadline);
+    volume_looks_open(node->looks, request->volume_id);
+    return err;
+}
+
 struct err *csi_unstage_volume(struct task *self, struct rpc_call *call, const void *message,
                                void *ret)
 {
     const Csi__V1__NodeUnstageVolumeRequest *request = message;
-    struct node *node = call->ctx;
     CLEANUP(csi_release) struct csi_claim claim = {0};
 
     (void)ret;
-    TRY(csi_claim(node, request->volume_id, &claim));
-    TRY(volume_path_check("staging_target_path", request->staging_target_path));
-    uint64_t deadline = csi_wait_deadline(node, call);
-    struct err *err = volume_looks_close(self, node->looks, request->volume_id, deadline);
-    if (!err) {
-        err = unstage(self, node, request, deadline);
-        volume_looks_open(node->looks, request->volume_id);
-    }
+    TRY(csi_claim(call->ctx, request->volume_id, &claim));
+    struct err *err = csi_unstage_claimed(self, call, request);
     return err ? err_wrap(err, "volume %s", request->volume_id) : NULL;
 }

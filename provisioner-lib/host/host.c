@@ -447,6 +447,27 @@ struct err *host_unstage(struct task *self, struct host *host, const char *path)
     return host_on_worker(self, host, unstage_blocking, (void *)(uintptr_t)path);
 }
 
+struct staged_look {
+    const char *path;
+    bool used;
+};
+
+static struct err *is_staged_blocking(void *arg)
+{
+    struct staged_look *look = arg;
+
+    return staging_is_used(look->path, &look->used);
+}
+
+struct err *host_is_staged(struct task *self, struct host *host, const char *path, bool *ret)
+{
+    struct staged_look look = {.path = path};
+
+    TRY(host_on_worker(self, host, is_staged_blocking, &look));
+    *ret = look.used;
+    return NULL;
+}
+
 static struct err *check_unused_blocking(void *arg)
 {
     struct look *request = arg;

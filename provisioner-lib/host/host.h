@@ -141,6 +141,9 @@ struct err *host_await_news(struct task *self, struct host *host, unsigned seen,
 /* As staging_remove. */
 struct err *host_unstage(struct task *self, struct host *host, const char *path)
     __attribute__((warn_unused_result));
+/* As staging_is_used. */
+struct err *host_is_staged(struct task *self, struct host *host, const char *path, bool *ret)
+    __attribute__((warn_unused_result));
 /* PRECONDITION if somebody on this machine still has the disk of a LUN mounted, be it in a mount
  * namespace that we do not see. Success if there is no such disk. */
 struct err *host_check_unused(struct task *self, struct host *host, unsigned lun)

@@ -22,6 +22,17 @@ struct err *staging_find(const char *path, bool raw, struct mount_entry *ret)
     return mount_table_at(source, ret);
 }
 
+struct err *staging_is_used(const char *path, bool *ret)
+{
+    CLEANUP(mount_entry_fini) struct mount_entry filesystem = {0};
+    CLEANUP(mount_entry_fini) struct mount_entry node = {0};
+
+    TRY(staging_find(path, false, &filesystem));
+    TRY(staging_find(path, true, &node));
+    *ret = filesystem.target || node.target;
+    return NULL;
+}
+
 /* ---- staging ---- */
 
 struct err *staging_settle_access(const struct device *device, const char *path, bool raw,

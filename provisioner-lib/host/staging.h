@@ -17,6 +17,9 @@ char *staging_source(const char *path, bool raw) __attribute__((warn_unused_resu
 struct err *staging_find(const char *path, bool raw, struct mount_entry *ret)
     __attribute__((warn_unused_result));
 
+/* Whether any volume is, in either way. */
+struct err *staging_is_used(const char *path, bool *ret) __attribute__((warn_unused_result));
+
 /* Makes the device read-only for everybody on this machine, or writable, before it is staged.
  * Nothing is done if it is staged or mounted already; `ret_read_only` then says how it is staged.
  */

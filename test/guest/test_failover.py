@@ -9,7 +9,7 @@ from integration.node.failover import FailoverSide
 from integration.node.machine import SMALLEST_EXT4
 from integration.node.plugin import until_done
 from integration.node.test_stats import is_well, trouble
-from integration.node.volume import wish
+from integration.node.volume import Code, refused, wish
 
 from .node import GuestVolume
 from .test_fence import (SCSI, device, key_on_record, other, put_away, raw_write, reserved, shared,  # noqa: F401 (fixtures)
@@ -179,6 +179,28 @@ def test_the_generation_tells_a_fence_that_was_taken_back(pair):
     use(a, wish())
     assert key_on_record(a) == pair.key and a.cloud.fence_generation(a.name) > before
     put_away(a)
+
+
+def test_the_next_pod_gets_it_mounted_anew(pair):
+    """Kubelet unstages nothing between pods that follow one another. While a pod has the mount that writes nothing no other
+    gets one."""
+    a = pair.a
+    following = a.target.with_name("following")
+    a.write("before", "of a")
+    preempt(pair)
+    until(lambda: a.cloud.fence(a.name) == f"lost {pair.key}", "a notices")
+    failure = refused(a.publish, wish(), following)
+    assert failure.code() == Code.FAILED_PRECONDITION
+    assert "another node has taken over the disk" in failure.details() and str(a.target) in failure.details()
+    assert a.plugin.machine.mounted(a.staging), "for the pod that has it nothing changes"
+    a.unpublish()
+    until_done(a.publish, wish(), following, seconds=10)  # the first time it says that data is lost
+    assert key_on_record(a) == pair.key and reserved(a) == ([pair.key], pair.key)
+    assert a.guest.run("cat", following / "before") == "of a"
+    a.guest.shell(f"echo after >{following}/after; sync {following}/after")
+    until(lambda: is_well(a, following), "NodeGetVolumeStats finds nothing wrong")
+    a.unpublish(following)
+    a.unstage()
 
 
 def test_one_that_comes_again_goes_on(pair):

@@ -23,7 +23,7 @@ struct pod_worker {
     bool abandoned;                    /* by the machine's end; its mounts are gone */
     bool starting;                     /* its volumes are being brought up */
     struct mount *mounts[POD_VOLUMES]; /* NULL: it does not use that one */
-    struct mount *staging;             /* which of them; NULL: none */
+    struct mount *claimed;             /* one that a call to the plug-in is about; NULL: none */
     size_t n_published;                /* of the mounts, from the first */
 };
 
@@ -88,24 +88,34 @@ static struct err *await_attached(struct task *self, struct pod_worker *worker,
     return NULL;
 }
 
-static struct err *stage(struct task *self, struct pod_worker *worker, struct mount *mount)
+/* There is one call at a time for a volume. */
+static struct err *claim(struct task *self, struct pod_worker *worker, struct mount *mount)
 {
     while (mount->busy) {
         if (must_end(worker))
             return ends();
         TRY(wait_for_news(self, worker));
     }
-    if (mount->staged)
-        return NULL;
     mount->busy = true;
-    worker->staging = mount;
-    struct err *err = node_stage(self, mount);
-    if (err && err_kind(err) == ERR_CANCELED)
-        return err;
-    mount->busy = false;
-    worker->staging = NULL;
+    worker->claimed = mount;
+    return NULL;
+}
+
+static void release(struct pod_worker *worker)
+{
+    worker->claimed->busy = false;
+    worker->claimed = NULL;
     waiters_wake(&worker->machine->changed);
-    return err;
+}
+
+static struct err *stage_and_publish(struct task *self, struct pod_worker *worker,
+                                     struct mount *mount)
+{
+    TRY(node_stage(self, mount));
+    TRY(work(self, worker, 10, 300));
+    mount->published++;
+    worker->n_published++;
+    return NULL;
 }
 
 static struct err *bring_up_volume(struct task *self, struct pod_worker *worker, size_t i)
@@ -115,11 +125,11 @@ static struct err *bring_up_volume(struct task *self, struct pod_worker *worker,
     pod->waits_for = "a volume to be attached";
     TRY(await_attached(self, worker, pod->volumes[i]));
     pod->waits_for = "a volume to be staged";
-    TRY(stage(self, worker, worker->mounts[i]));
-    TRY(work(self, worker, 10, 300));
-    worker->mounts[i]->published++;
-    worker->n_published++;
-    return NULL;
+    TRY(claim(self, worker, worker->mounts[i]));
+    struct err *err = stage_and_publish(self, worker, worker->mounts[i]);
+    if (!err || err_kind(err) != ERR_CANCELED) /* then the mount is gone */
+        release(worker);
+    return err;
 }
 
 static struct err *bring_up(struct task *self, struct pod_worker *worker)
@@ -199,11 +209,8 @@ static struct err *unstage(struct task *self, struct pod_worker *worker, struct 
     TRY(work(self, worker, UNMOUNT_LEAST_MS, UNMOUNT_MOST_MS));
     while (running_job_find(worker->machine, mount->volume)) /* the plug-in is busy with it */
         TRY(wait_for_news(self, worker));
-    if (mount->staged && mount_can_write(mount))
-        mount_content(mount)->unclean = false;
-    if (mount->staged)
-        node_fence_release(mount);
-    mount->busy = mount->staged = false;
+    node_unstage(mount);
+    mount->busy = false;
     if (mount->users == 0)
         mount_free(mount);
     machine_report_in_use(worker->machine);
@@ -315,8 +322,8 @@ static void forget(struct pod *pod, const struct machine *machine)
 
     if (!is_forgotten(pod, machine))
         return;
-    if (worker->staging)
-        worker->staging->busy = false;
+    if (worker->claimed)
+        worker->claimed->busy = false;
     for (size_t i = 0; i < pod->n_volumes; i++)
         if (worker->mounts[i] && --worker->mounts[i]->users == 0 && !worker->mounts[i]->busy)
             mount_free(worker->mounts[i]);

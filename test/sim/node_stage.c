@@ -171,15 +171,13 @@ static struct err *mount_it(struct task *self, struct mount *mount, const struct
     return NULL;
 }
 
-struct err *node_stage(struct task *self, struct mount *mount)
+static struct err *stage(struct task *self, struct mount *mount)
 {
     struct world *world = mount->machine->world;
     uint64_t deadline = world_now(world) + DEADLINE_MS;
     unsigned starts = mount->machine->plugin_starts;
     struct place place;
 
-    if (!machine_serves(mount->machine))
-        return err_new(ERR_UNAVAILABLE, "the plug-in does not answer");
     if (running_job_find(mount->machine, mount->volume))
         return err_new(ERR_BUSY, "a program runs on the disk");
     TRY(await_place(self, mount, deadline, &place));
@@ -192,4 +190,28 @@ struct err *node_stage(struct task *self, struct mount *mount)
     TRY(mount_it(self, mount, &place, starts, deadline));
     sim_note(world->sim, "volume %s is mounted on %s", mount->volume->pv, mount->machine->name);
     return NULL;
+}
+
+struct err *node_stage(struct task *self, struct mount *mount)
+{
+    bool lost = mount->staged && mount->fence_lost;
+
+    if (mount->staged && !lost)
+        return NULL;
+    if (!machine_serves(mount->machine))
+        return err_new(ERR_UNAVAILABLE, "the plug-in does not answer");
+    if (lost && mount->published > 0)
+        return err_new(ERR_PRECONDITION, "the fence is lost, and other pods have the volume");
+    node_unstage(mount);
+    return stage(self, mount);
+}
+
+void node_unstage(struct mount *mount)
+{
+    if (!mount->staged)
+        return;
+    if (mount_can_write(mount))
+        mount_content(mount)->unclean = false;
+    node_fence_release(mount);
+    mount->staged = false;
 }

@@ -14,5 +14,9 @@
 /* What is attached there; NULL: nothing is. */
 struct attachment *node_device_at(const struct machine *machine, unsigned lun);
 
-/* The mount is gone if this returns CANCELED: the machine has lost its power. */
+/* Nothing is done if it is staged, unless another node has taken its fence: then it is staged anew,
+ * when no pod has it (node/csi_publish.c). The mount is gone if this returns CANCELED: the machine
+ * has lost its power. */
 struct err *node_stage(struct task *self, struct mount *mount) __attribute__((warn_unused_result));
+/* NodeUnstageVolume, at the end. */
+void node_unstage(struct mount *mount);

@@ -205,6 +205,8 @@ HOST_MUTANTS = [
            "return mounted ? NULL : block_set_read_only(device->fd, read_only);", "return NULL;"),
     Mutant("a raw volume that is published read-only is staged for writing", HOST + "staging.c",
            "return mount_bind(device->path, node, read_only);", "return mount_bind(device->path, node, false);"),
+    Mutant("a raw volume does not count as staged", HOST + "staging.c",
+           "*ret = filesystem.target || node.target;", "*ret = filesystem.target;"),
     Mutant("a volume is unstaged under a pod", HOST + "staging.c",
            "    TRY(check_unpublished(staged));\n    lost = sync_filesystem", "    lost = sync_filesystem"),
     Mutant("nobody is told of data that may be lost", HOST + "staging.c",

@@ -43,6 +43,20 @@ def test_there_and_back(volume, cloud, plugin, fs_type, size):
     assert uuid.startswith("617a646b-")
 
 
+@pytest.mark.parametrize("capability", [wish(), block()])
+def test_what_is_staged_no_more_is_staged_anew(volume, plugin, capability):
+    """Kubelet does not know, and only publishes it."""
+    v = volume()
+    v.stage(capability)
+    v.unstage()
+    v.cloud.take_over(v.name)
+    for _ in range(2):
+        v.publish(capability)
+    assert plugin.machine.mounts(v.target) == 1
+    v.unpublish()
+    v.unstage()
+
+
 def queue(volume: Volume, name: str) -> str:
     device = os.stat(volume.disk.path).st_rdev
     return Path(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}/queue/{name}").read_text().strip()

@@ -83,6 +83,14 @@ static unsigned count_mounts(const char *path)
     return n;
 }
 
+static bool is_used(const struct volume *volume)
+{
+    bool used;
+
+    assert_ok(staging_is_used(volume->staging, &used));
+    return used;
+}
+
 /* ---- file systems ---- */
 
 static void test_there_and_back(void **state)
@@ -95,6 +103,7 @@ static void test_there_and_back(void **state)
         for (int i = 0; i < 2; i++)
             stage(volume);
         assert_int_equal(count_mounts(volume->staging), 1);
+        assert_true(is_used(volume));
         for (int i = 0; i < 2; i++)
             assert_ok(target_mount_make(&writing));
         assert_int_equal(count_mounts(volume->target), 1);
@@ -108,6 +117,7 @@ static void test_there_and_back(void **state)
         for (int i = 0; i < 2; i++)
             assert_ok(staging_remove(volume->staging));
         assert_int_equal(count_mounts(volume->staging), 0);
+        assert_false(is_used(volume));
         assert_true(exists(volume->staging)); /* not ours */
     }
 }
@@ -274,6 +284,7 @@ static void test_raw_there_and_back(void **state)
 
     for (int i = 0; i < 2; i++)
         assert_ok(staging_bind(&volume->device, volume->staging, false));
+    assert_true(is_used(volume));
     for (int i = 0; i < 2; i++)
         assert_ok(target_mount_make(&raw));
     assert_int_equal(stat(volume->target, &status), 0);
