@@ -128,6 +128,8 @@ class Driver:
         words = [f"--set={name.replace('__', '.')}={value}" for name, value in values.items()]
         self.cluster.run("helm", "upgrade", RELEASE, CHART, "--namespace", NAMESPACE, "--reuse-values", *words,
                          "--wait", "--timeout", "240s")
+        # Helm waits for as many as may be missing of a Deployment allow, and until then it has three controllers.
+        self.cluster.kubectl("rollout", "status", "deployment/csi-azuredisk-controller", "-n", NAMESPACE, "--timeout=240s")
 
     def _files(self) -> dict[str, str]:
         """Those of kube-scheduler, on the machine of the control plane."""
@@ -203,7 +205,8 @@ class Driver:
         return [node for node in self.cluster.nodes if node not in busy]
 
     def quiet_node(self) -> str:
-        return self.quiet_nodes()[0]
+        """The first of them. Where all are busy one becomes quiet: a controller that was replaced takes a while to go."""
+        return until(self.quiet_nodes, "a node without a controller", 60)[0]
 
     def processes(self, program: str) -> dict[Process, Machine]:
         """Those of a program of the images, such as "/bin/azdisk-node", with where they run."""

@@ -59,6 +59,10 @@ class Phase:
     def finish(self) -> None:
         """What is left to be done, or to be seen, after it."""
 
+    def undo(self) -> None:
+        """So that it can be gone through once more; what is never over too soon cannot."""
+        raise AssertionError(f"{type(self).__name__} was over before everybody was killed")
+
 
 class Creation(Phase):
     def begin(self) -> None:
@@ -138,6 +142,11 @@ class Unpublishing(Phase):
 
     def done(self) -> bool:
         return not self.scene.cluster.get("volumeattachments")["items"]
+
+    def undo(self) -> None:
+        again = Republishing(self.scene)
+        again.begin()
+        until(again.done, "published once more", 120, interval=0.2)
 
 
 class Republishing(Phase):

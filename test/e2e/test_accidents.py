@@ -13,6 +13,7 @@ from .victims import Victims
 from .witness import Witness
 
 LIMIT_SECONDS = 120
+ATTEMPTS = 3
 
 
 class Story:
@@ -40,14 +41,23 @@ def story(azure, driver, timeline):
     story.scene.close()
 
 
+def kill_everybody_in(phase: Phase, driver: Driver) -> Victims:
+    """A short one may be over before that: then once more, for as long as the luck of a busy machine may last."""
+    for _ in range(ATTEMPTS):
+        victims = Victims(driver)
+        phase.begin()
+        until(phase.under_way, f"{type(phase).__name__} is under way", LIMIT_SECONDS, interval=0.05)
+        if victims.kill(phase):
+            return victims
+        until(lambda: not victims.missing(), "everybody is back", LIMIT_SECONDS, interval=0.5)
+        phase.undo()
+    raise AssertionError(f"{type(phase).__name__} was over {ATTEMPTS} times before everybody was killed")
+
+
 @pytest.mark.parametrize("kind", PHASES, ids=lambda kind: kind.__name__.lower())
 def test_every_program_may_die(kind, story, driver, measured):
     phase = story.reach(kind)
-    victims = Victims(driver)
-    phase.begin()
-    until(phase.under_way, f"{kind.__name__} is under way", LIMIT_SECONDS, interval=0.05)
-    victims.kill(phase.asks_azure)
-    assert not phase.done(), "it was over before everybody was killed"
+    victims = kill_everybody_in(phase, driver)
     killed = time.monotonic()
     until(phase.done, f"{kind.__name__} is completed", LIMIT_SECONDS, interval=0.2)
     took = measured.setdefault("seconds from the kills to the end of the phase", {})

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
 
 import pytest
 from azsim import simulator
@@ -64,7 +65,16 @@ class Objects:
             list(pool.map(one, bodies))
 
     def delete_all(self, plural: str) -> None:
-        self._custom(lambda api: api.delete_collection_namespaced_custom_object(*RESOURCE, plural))
+        """On a slow machine that takes longer than the API server gives a request; what the next one finds is less."""
+        def are_gone() -> bool:
+            try:
+                self._custom(lambda api: api.delete_collection_namespaced_custom_object(*RESOURCE, plural))
+            except client.ApiException as error:
+                if error.status != HTTPStatus.GATEWAY_TIMEOUT:
+                    raise
+            return not self._custom(lambda api: api.list_namespaced_custom_object(*RESOURCE, plural, limit=1))["items"]
+
+        until(are_gone, f"all {plural} are deleted")
 
     def heartbeats(self) -> dict[str, str]:
         found = self._custom(lambda api: api.list_namespaced_custom_object(*RESOURCE, "azdrivernodes"))

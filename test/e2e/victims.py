@@ -6,6 +6,8 @@ from cluster import process
 from cluster.waiting import until
 from deployment.driver import NAMESPACE, Driver
 
+from .phases import Phase
+
 # In the pods' images; what is killed of the controller is the leader, of the others every process.
 PROGRAMS = {
     "node plug-in": "/bin/azdisk-node",
@@ -28,16 +30,19 @@ class Victims:
         self.leading_node = next(
             pod["spec"]["nodeName"] for pod in pods if self.leader.startswith(pod["metadata"]["name"]))
 
-    def kill(self, azure_is_asked: bool) -> None:
+    def kill(self, phase: Phase) -> bool:
         """Azure, too, which starts again at once, and the others by kubelet. If it is being asked, they live until they have
-        asked it again; if not, what they do is short, and nobody waits for Azure to start."""
-        if azure_is_asked:
+        asked it again; if not, what they do is short, and nobody waits for Azure to start. Whether all died before the phase
+        was over."""
+        if phase.asks_azure:
             self._kill_azure()
             last = self.driver.azure.last_request()
             until(lambda: self.driver.azure.last_request() > last, "the leader asks Azure again", 30)
         self._kill_all()
-        if not azure_is_asked:
+        in_time = not phase.done()
+        if not phase.asks_azure:
             self._kill_azure()
+        return in_time
 
     def _kill_azure(self) -> None:
         self.driver.azure.stop(signal.SIGKILL)
