@@ -261,26 +261,6 @@ void invariants_preempted(struct sim *sim, const char *by, uint64_t key)
     }
 }
 
-/* Whoever has asked for failover, the StorageClass or the pods: the node is to be listened for. */
-static void check_listened_for(const struct invariants *invariants, const struct machine *machine)
-{
-    uint64_t now = loop_now(invariants->sim->loop);
-    uint64_t since = now > MINUTE_MS ? now - MINUTE_MS : 0;
-
-    if (!since || machine->holds_lease || !was_heard_since(machine, since) ||
-        !servers_were_well(invariants, since))
-        return;
-    LIST_FOREACH(&machine->mounts, link) {
-        const struct mount *mount = MOUNT_OF(link);
-
-        if (mount->staged && !mount->fence_lost && mount->since <= since &&
-            mount->volume->wish.failover)
-            verdict_violated(invariants->sim, GIVEN_UP_IN_TIME,
-                             "%s has volume %s, which is to fail over, and holds no Lease",
-                             machine->name, mount->volume->pv);
-    }
-}
-
 /* ---- in time ---- */
 
 static bool is_wanted(const struct invariants *invariants, const struct machine *machine,
@@ -291,6 +271,34 @@ static bool is_wanted(const struct invariants *invariants, const struct machine 
     (void)machine;
     return volume && volume->wish.failover && !record->deleting && record->promoted <= since &&
            record->is_primary && record->primary;
+}
+
+static bool is_mounted(const struct machine *machine, const struct volume *volume, uint64_t since)
+{
+    const struct mount *mount = machine_mount(machine, volume);
+
+    return mount && mount->staged && !mount->fence_lost && mount->since <= since;
+}
+
+/* Whoever has asked for failover, the StorageClass or the pods: the node is to be listened for. */
+static void check_listened_for(const struct invariants *invariants, const struct machine *machine)
+{
+    uint64_t now = loop_now(invariants->sim->loop);
+    uint64_t since = now > MINUTE_MS ? now - MINUTE_MS : 0;
+
+    if (!since || machine->holds_lease || !was_heard_since(machine, since) ||
+        !servers_were_well(invariants, since))
+        return;
+    HASH_FOREACH(invariants->records.volumes, at) {
+        const struct record *record = record_on(at, machine->name);
+        const struct volume *volume = volume_of_disk(invariants->sim, at->disk);
+
+        if (record && is_wanted(invariants, machine, record, since) &&
+            is_mounted(machine, volume, since))
+            verdict_violated(invariants->sim, GIVEN_UP_IN_TIME,
+                             "%s has volume %s, which is to fail over, and holds no Lease",
+                             machine->name, volume->pv);
+    }
 }
 
 static bool is_provable(const struct invariants *invariants, const struct machine *machine,

@@ -86,10 +86,11 @@ static const json_t *find(const struct machine *machine, const struct volume *vo
 
 bool node_attachment_asks_for_failover(const struct machine *machine, const struct volume *volume)
 {
-    const json_t *status = json_object_get(find(machine, volume), "status");
-    const json_t *notes = json_object_get(status, "annotation");
+    const json_t *object = find(machine, volume);
+    const json_t *notes = json_object_get(json_object_get(object, "status"), "annotation");
 
-    return json_object_get(notes, ANNOTATION_AUTOMATIC_FAILOVER) != NULL;
+    return object && volume->wish.failover &&
+           (!volume->wish.by_label || json_object_get(notes, ANNOTATION_AUTOMATIC_FAILOVER));
 }
 
 static bool is_of_boot(const struct machine *machine, const json_t *notes)

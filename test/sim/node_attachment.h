@@ -28,7 +28,7 @@ const char *node_attachment_name(const struct machine *machine, const struct vol
 /* Whether it is Attached, with this node as its primary. */
 bool node_attachment_is_ready(const struct machine *machine, const struct volume *volume,
                               struct place *ret);
-/* Whether it says that the pods there ask for automatic failover. */
+/* Whether there is one, and it says that the class or the pods there ask for automatic failover. */
 bool node_attachment_asks_for_failover(const struct machine *machine, const struct volume *volume);
 /* Time has passed since `place` was read. */
 struct err *node_attachment_check(const struct machine *machine, const struct volume *volume,

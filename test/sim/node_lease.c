@@ -78,10 +78,9 @@ static bool is_wanted(const struct machine *machine)
 {
     LIST_FOREACH(&machine->mounts, link) {
         const struct mount *mount = MOUNT_OF(link);
-        const struct volume_wish *wish = &mount->volume->wish;
 
-        if (mount->staged && !mount->fence_lost && wish->failover &&
-            (!wish->by_label || node_attachment_asks_for_failover(machine, mount->volume)))
+        if (mount->staged && !mount->fence_lost &&
+            node_attachment_asks_for_failover(machine, mount->volume))
             return true;
     }
     return false;
