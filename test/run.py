@@ -46,8 +46,8 @@ PRIORITY = 5  # of nice(1)
 SECONDS = {
     "e2e": {
         "test_accidents": 330, "test_claims": 85, "test_growth": 185, "test_memory": 125, "test_modify": 25,
-        "test_node_deletion": 50, "test_replicas": 360, "test_snapshots": 165, "test_start": 30, "test_static": 85,
-        "test_strangers": 85, "test_updates": 25, "test_volumes": 50,
+        "test_node_deletion": 50, "test_pages": 45, "test_replicas": 360, "test_snapshots": 165, "test_start": 30,
+        "test_static": 85, "test_strangers": 85, "test_updates": 25, "test_volumes": 50,
     },
     "integration": {
         "test_audit": 110, "test_audit_snapshots": 80, "test_azdiskctl_contexts": 5,

@@ -70,6 +70,24 @@ def test_links_lead_somewhere():
             assert (path.parent / link).exists(), f"{path.name}: {link}"
 
 
+# Pages of which no test types each command, and why.
+NOT_TYPED = {
+    "azdiskctl.md": "what it prints is compared by tests of its own",
+    "disk-safety.md": "its disk came from elsewhere",
+    "install.md": "tests install the chart with images of their own",
+    "snapshots.md": "it is about files of another project, from the network",
+}
+
+
+def test_commands_are_typed_by_tests():
+    """Those of blocks in `sh` (test/deployment/page.py)."""
+    tests = [path.read_text() for folder in ("e2e", "moves") for path in (TREE / "test" / folder).glob("test_*.py")]
+    for path in FOLDER.glob("*.md"):
+        text = path.read_text()
+        assert path.name in NOT_TYPED or not re.findall(r"^```\n(?:kubectl|helm|azdiskctl) .*", text, re.MULTILINE), path.name
+        assert "\n```sh\n" not in text or any(f'"{path.name}"' in test for test in tests), path.name
+
+
 SAID_BY_OTHERS = {"WaitForFirstConsumer", "AADSTS...", "Identity not found", "AuthorizationFailed", "Released", "Retain",
                   "ReadOnly", "Read-only file system", "ResourceExhausted"}
 

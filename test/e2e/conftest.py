@@ -11,6 +11,7 @@ from cluster.cluster import Cluster
 from deployment import ledger
 from deployment.azure import QUICK, Azure
 from deployment.driver import SNAPSHOTS, Driver
+from deployment.terminal import Terminal
 from deployment.timeline import Timeline
 from deployment.troubles import pytest_runtest_makereport  # noqa: F401 (a hook)
 
@@ -64,6 +65,12 @@ def azure(driver) -> Azure:
 def compute(azure) -> ComputeManagementClient:
     """To be used from inside the cluster's network."""
     return compute_client(azure)
+
+
+@pytest.fixture(scope="session")
+def terminal(cluster, driver) -> Terminal:
+    """Where pages of docs are typed."""
+    return Terminal(cluster)
 
 
 @pytest.fixture(scope="module")

@@ -1,18 +1,10 @@
 """docs/start.md, as somebody types it who has just installed the driver."""
 
-import pytest
 from cluster import images
 from cluster.waiting import until
 from deployment.page import blocks
-from deployment.terminal import Terminal
 
 PAGE = "start.md"
-
-
-@pytest.fixture
-def terminal(cluster, driver) -> Terminal:
-    cluster.load(images.busybox("docker.io/library/busybox:1.36"))
-    return Terminal(cluster)
 
 
 def node(cluster) -> str:
@@ -20,6 +12,7 @@ def node(cluster) -> str:
 
 
 def test_what_the_first_page_says(cluster, azure, terminal):
+    cluster.load(images.busybox("docker.io/library/busybox:1.36"))
     apply, look = blocks(PAGE, "A volume on two nodes")
     terminal.type(apply)
     assert "Primary" in terminal.type(look)
