@@ -68,11 +68,15 @@ static char *finish(struct writer *writer)
 char *answer_scores(const struct extender_args *asked, const unsigned *scores)
 {
     struct writer text = start(asked);
+    bool first = true;
 
     PUT(&text, "[");
     for (size_t i = 0; scores && i < asked->n_nodes; i++) {
-        if (i)
+        if (!scores[i])
+            continue;
+        if (!first)
             PUT(&text, ",");
+        first = false;
         PUT(&text, "{\"Host\":\"");
         put_name(&text, &asked->names[i]);
         PUT(&text, "\",\"Score\":");

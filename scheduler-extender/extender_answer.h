@@ -12,8 +12,9 @@
 #include "scheduler-extender/extender_args.h"
 
 /* JSON text; free() it. `scores` and `allowed` have an entry for each node of the question, whose
- * names have been read; NULL: none has a score, or all are allowed, whatever they are called. A
- * node that is not in the list of scores has none to kube-scheduler, which is as good as 0. */
+ * names have been read; NULL: all are 0, or all are allowed, whatever they are called. The list of
+ * scores has no node with 0: to kube-scheduler that is the same, and in a large cluster, in which a
+ * pod's disks are on three nodes, it is most of what there would be to write and to read. */
 char *answer_scores(const struct extender_args *asked, const unsigned *scores)
     __attribute__((warn_unused_result));
 char *answer_filter(const struct extender_args *asked, const bool *allowed)

@@ -102,14 +102,12 @@ class Extender:
         return json.loads(answer)
 
     def scores(self, claims: list[str], nodes: list[str]) -> list[int]:
-        """In the order of the nodes; that all are answered in that order, or none, is checked. One
-        that is not in the answer gets nothing from kube-scheduler."""
+        """In the order of the nodes; that those with a score are answered in that order is checked. One that is not in the
+        answer gets nothing from kube-scheduler."""
         arguments = {"Pod": pod("asking", claims), "Nodes": None, "NodeNames": nodes}
-        answer = self.ask("prioritize", arguments)
-        if answer == []:
-            return [0] * len(nodes)
-        assert [entry["Host"] for entry in answer] == nodes
-        return [entry["Score"] for entry in answer]
+        answer = {entry["Host"]: entry["Score"] for entry in self.ask("prioritize", arguments)}
+        assert list(answer) == [node for node in nodes if node in answer] and 0 not in answer.values()
+        return [answer.get(node, 0) for node in nodes]
 
     def refused(self, claims: list[str], nodes: list[str]) -> dict[str, str]:
         """The nodes that it filters out, and why; that the others are passed is checked."""

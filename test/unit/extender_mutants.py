@@ -93,6 +93,8 @@ EXTENDER_MUTANTS = [
            'json_piece_is_array(&args->nodes) ? NULL\n'
            '                                                 : err_new(ERR_INVALID, "NodeNames is not a list");',
            "NULL;"),
+    Mutant("thousands of nodes without a score are in the answer", EXTENDER + "extender_answer.c",
+           "        if (!scores[i])\n            continue;\n", ""),
     Mutant("the answer's memory is what an empty one takes", EXTENDER + "extender_answer.c",
            "size_t bytes = AROUND + asked->nodes.length;", "size_t bytes = AROUND;"),
     # ---- JSON ----

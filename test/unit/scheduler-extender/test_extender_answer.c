@@ -22,13 +22,16 @@ static struct json_piece objects[] = {OBJECT("{\"metadata\": {\"name\":\"a\"}}")
 static void test_scores(void **state)
 {
     struct extender_args asked = {.form = NODES_BY_NAME, .names = names, .n_nodes = 3};
-    const unsigned scores[] = {10, 0, 7};
+    unsigned scores[] = {10, 3, 7};
 
     (void)state;
     CLEANUP(freep) char *answer = answer_scores(&asked, scores);
     assert_string_equal(answer,
-                        "[{\"Host\":\"a\",\"Score\":10},{\"Host\":\"b\\u0062\",\"Score\":0},"
+                        "[{\"Host\":\"a\",\"Score\":10},{\"Host\":\"b\\u0062\",\"Score\":3},"
                         "{\"Host\":\"c\",\"Score\":7}]");
+    scores[0] = scores[1] = 0;
+    CLEANUP(freep) char *one = answer_scores(&asked, scores);
+    assert_string_equal(one, "[{\"Host\":\"c\",\"Score\":7}]");
     asked.n_nodes = 0;
     CLEANUP(freep) char *nothing = answer_scores(&asked, scores);
     assert_string_equal(nothing, "[]");
