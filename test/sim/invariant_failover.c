@@ -443,7 +443,8 @@ static void check_taken_back(const struct invariants *invariants, const struct m
                          machine->name, (double)machine->connected_since / 1000);
 }
 
-/* Somebody has deleted the Node; or has it attached elsewhere, too: one of them comes first. */
+/* Somebody has deleted the Node; or has attached the volume by hand, here or elsewhere, and one of
+ * the two comes first. */
 static bool is_hindered(const struct sim *sim, const struct publication *publication)
 {
     if (!publication->machine->registered)
@@ -451,7 +452,8 @@ static bool is_hindered(const struct sim *sim, const struct publication *publica
     LIST_FOREACH(&sim->world->publications, link) {
         const struct publication *other = PUBLICATION_OF(link);
 
-        if (other != publication && other->volume == publication->volume && other->by_hand_until)
+        if (other != publication && other->volume == publication->volume &&
+            (other->by_hand_until || publication->by_hand_until))
             return true;
     }
     return false;
