@@ -30,8 +30,8 @@ struct err *csi_claim(struct node *node, const char *volume_id, struct csi_claim
     __attribute__((warn_unused_result));
 void csi_release(struct csi_claim *claim); /* for CLEANUP */
 
-/* NodeStageVolume and NodeUnstageVolume for a caller that has claimed the volume; also of a call
- * for which it has to be staged anew. */
+/* NodeStageVolume and NodeUnstageVolume, by a caller that has claimed the volume: NodePublishVolume
+ * mounts anew what has lost its fence. */
 struct err *csi_stage_claimed(struct task *self, struct rpc_call *call,
                               const Csi__V1__NodeStageVolumeRequest *request)
     __attribute__((warn_unused_result));

@@ -128,7 +128,7 @@ class Driver:
         words = [f"--set={name.replace('__', '.')}={value}" for name, value in values.items()]
         self.cluster.run("helm", "upgrade", RELEASE, CHART, "--namespace", NAMESPACE, "--reuse-values", *words,
                          "--wait", "--timeout", "240s")
-        # Helm waits for as many as may be missing of a Deployment allow, and until then it has three controllers.
+        # To Helm a Deployment is ready when no more pods are missing than may be; until the rollout is over there are three.
         self.cluster.kubectl("rollout", "status", "deployment/csi-azuredisk-controller", "-n", NAMESPACE, "--timeout=240s")
 
     def _files(self) -> dict[str, str]:

@@ -1,23 +1,19 @@
 """Pages of docs about one volume, as somebody types them who has a database on it. test_start.py and test/moves type others."""
 
 import pytest
-from cluster.images import BUSYBOX_IMAGE
 from cluster.waiting import until
 from deployment.page import blocks
 
-from .every_volume import PATH, claim, storage_class
+from .every_volume import PATH, claim, container, storage_class
 from .fleet import PRIMARY, REPLICA
-from .test_growth import capacity
+from .test_growth import RETRY_SECONDS, capacity
 from .test_modify import performance
 
 CLAIM, DATABASE, POD = "data", "database", "database-0"  # as the pages call them
-RETRY_SECONDS = 60  # csi-resizer's longest time between two attempts
 
 
 def database() -> dict:
-    container = {"name": "c", "image": BUSYBOX_IMAGE, "imagePullPolicy": "Never", "command": ["/bin/busybox", "sleep", "100000"],
-                 "volumeMounts": [{"name": "v", "mountPath": PATH}]}
-    pod = {"terminationGracePeriodSeconds": 0, "containers": [container],
+    pod = {"terminationGracePeriodSeconds": 0, "containers": [container("c", volumeMounts=[{"name": "v", "mountPath": PATH}])],
            "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": CLAIM}}]}
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": DATABASE},
             "spec": {"serviceName": DATABASE, "replicas": 1, "selector": {"matchLabels": {"app": DATABASE}},
