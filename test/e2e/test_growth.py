@@ -84,7 +84,7 @@ def grown(cluster, azure, pod, volumes, measured) -> dict[str, int]:
         request(cluster, kind, "2Gi")
     until(lambda: all(disk_gib(azure, volume) == 2 for volume in volumes.values()), "the disks grow", ONLINE_SECONDS,
           interval=0.05)
-    until(lambda: all(pending(cluster, kind) for kind in GROWABLE), "the claims wait for the node", ONLINE_SECONDS,
+    until(lambda: all(pending(cluster, kind, "2Gi") for kind in GROWABLE), "the claims wait for the node", ONLINE_SECONDS,
           interval=0.05)
     look_again(cluster, pod.name)
     left = begin + ONLINE_SECONDS - time.monotonic()
@@ -105,11 +105,11 @@ def shown(cluster) -> dict[str, float]:
     return {kind: capacities.get(kind, 0) for kind in GROWABLE}
 
 
-def pending(cluster, name: str) -> bool:
+def pending(cluster, name: str, size: str) -> bool:
     """The disk has grown; kubelet has its part to do, or has done it."""
     status = claim(cluster, name)["status"]
     waits = [c["type"] for c in status.get("conditions", [])]
-    return "FileSystemResizePending" in waits or status["capacity"]["storage"] == "2Gi"
+    return "FileSystemResizePending" in waits or status["capacity"]["storage"] == size
 
 
 @pytest.mark.parametrize("kind", GROWABLE)
@@ -174,7 +174,7 @@ def test_a_shared_disk_grows_between_two_pods(cluster, azure, driver, shared):
     shared.scale(1)
     shared.wait_ready(60)
     until(lambda: roles(driver, shared) == [PRIMARY, REPLICA], "the replica is back", 60, interval=0.3)
-    until(lambda: pending(cluster, name), "the claim knows of it", RETRY_SECONDS, interval=0.3)
+    until(lambda: pending(cluster, name, "2Gi"), "the claim knows of it", RETRY_SECONDS, interval=0.3)
     look_again(cluster, shared.pod)
     until(lambda: capacity(cluster, name) == "2Gi", "the claim has its size", ONLINE_SECONDS, interval=0.3)
     assert shared.missing() == 0

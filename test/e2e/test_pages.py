@@ -6,7 +6,7 @@ from deployment.page import blocks
 
 from .every_volume import PATH, claim, container, storage_class
 from .fleet import PRIMARY, REPLICA
-from .test_growth import RETRY_SECONDS, capacity
+from .test_growth import ONLINE_SECONDS, RETRY_SECONDS, capacity, pending
 from .test_modify import performance
 
 CLAIM, DATABASE, POD = "data", "database", "database-0"  # as the pages call them
@@ -73,5 +73,6 @@ def test_a_volume_is_made_larger(cluster, terminal, volume):
     [grow] = blocks("growing.md", "When a disk grows")
     assert "condition met" in terminal.type(grow)
     wait_ready(cluster)
+    until(lambda: pending(cluster, CLAIM, "110Gi"), "the claim knows of it", RETRY_SECONDS, interval=0.3)
     terminal.type(look_again)
-    until(lambda: capacity(cluster, CLAIM) == "110Gi", "the claim has its size", RETRY_SECONDS, interval=0.3)
+    until(lambda: capacity(cluster, CLAIM) == "110Gi", "the claim has its size", ONLINE_SECONDS, interval=0.3)
