@@ -68,7 +68,7 @@ struct err *upgrade_check_json(struct task *self, struct kube *kube, const char 
     TRY(read_plan(self, path, &plan));
     const json_t *objects = json_object_get(plan, "objects");
     for (size_t i = 0; i < json_array_size(objects); i++) {
-        json_t *found;
+        json_t *found = NULL;
 
         TRY(read_object(self, kube, json_array_get(objects, i), &found));
         json_array_append_new(all, found);
