@@ -9,10 +9,10 @@
 # make conformance  Kubernetes' own suite for storage drivers, against this one; FOCUS=volume-expand only that
 # make skew     the programs of two releases together on a cluster; PREVIOUS=v1.2.3
 # make install  the programs, into $(DESTDIR)$(PREFIX)/bin; uninstall takes them away
-# make image    the container image, build/image.tar; IMAGE=name:tag. sim-image: the simulation's
+# make image    the container image, build/image.tar; IMAGE=name:tag, ARCHITECTURE=arm64. sim-image: the simulation's
 # make release  what users fetch, into build/release: image, chart, azdiskctl, checksums; KEY=FILE signs
 # make lint     layers, format, static analysis
-# make unit     unit tests; UNIT=lib/rt only those below a path. unit-mutants: do they find mutants?
+# make unit     unit tests; UNIT=lib/rt only those below a path, ARCHITECTURE=arm64. unit-mutants: do they find mutants?
 # make sim      the controller in simulated clusters; SEEDS=20000, SEED=17 with a trace
 # make fuzz     every reader of outside input under libFuzzer; TIME=60 seconds each, TARGET=yaml
 # make distributions  the programs, compiled in container roots of other releases of Debian
@@ -25,8 +25,15 @@ BUILD := build
 VERSION ?= 0.1.0
 .DEFAULT_GOAL := all
 
-include mk/flags.mk
+# Another architecture's are made in a container root, by this Makefile again.
+ARCHITECTURE ?=
+NATIVE = $(shell dpkg --print-architecture)
+
 include mk/python.mk
+ifneq ($(filter-out $(NATIVE),$(ARCHITECTURE)),)
+include mk/cross.mk
+else
+include mk/flags.mk
 include mk/setup.mk
 include mk/build.mk
 include mk/lint.mk
@@ -51,3 +58,4 @@ all: programs
 
 clean:
 	rm -rf $(BUILD)
+endif

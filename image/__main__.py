@@ -8,7 +8,7 @@ from .driver import driver
 
 name, version, archive = *sys.argv[1:3], Path(sys.argv[3])
 try:
-    made = driver(name, version)
+    made = driver(name, version, archive.parent)
     made.image.save(archive)
     archive.with_suffix(".cdx.json").write_text(bill_of_materials(made, version))
 except RuntimeError as error:

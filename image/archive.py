@@ -1,4 +1,4 @@
-"""Container images made from files of this machine, without a daemon and without a registry.
+"""Container images made from files of this machine or container root, without a daemon and without a registry.
 
 An image is files, the shared libraries that its programs need, texts made for it, and an entry point. The archive
 (docker-archive) depends on content alone: sorted, with fixed times and owners. Its id is the hash
@@ -9,7 +9,9 @@ architecture is that of the programs in it.
 import hashlib
 import io
 import json
+import os
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -20,6 +22,8 @@ from pathlib import Path
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 ELF = b"\x7fELF"
 ARCHITECTURES = {62: "amd64", 183: "arm64"}  # by the machine in an ELF file's head
+LOADERS = {"amd64": "/lib64/ld-linux-x86-64.so.2", "arm64": "/lib/ld-linux-aarch64.so.1"}
+EMULATOR = shlex.split(os.environ.get("EMULATOR", ""))  # runs the loader of another architecture
 
 
 @dataclass
@@ -139,9 +143,14 @@ def _elf_machine(file: Path) -> int | None:
 
 def shared_libraries(program: Path) -> list[str]:
     """All that the program is linked with, its interpreter included; none for a static one."""
-    if not _elf_machine(program):
+    loader = LOADERS.get(ARCHITECTURES.get(_elf_machine(program)))
+    if not loader:
         return []
-    done = subprocess.run(["ldd", program], capture_output=True, text=True)
+    if not Path(loader).exists():
+        if loader.encode() in program.read_bytes():
+            raise RuntimeError(f"{program} needs {loader}, which this machine has not")
+        return []  # static
+    done = subprocess.run([*EMULATOR, loader, "--list", program], capture_output=True, text=True)
     if done.returncode:  # static
         return []
     missing = re.findall(r"(\S+) => not found", done.stdout)

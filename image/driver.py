@@ -33,8 +33,8 @@ class Driver:
         return sorted({*self.packages.values(), *self.linked})
 
 
-def driver(name: str, version: str) -> Driver:
-    files = {f"/bin/{program}": BUILD / "bin" / program for program in PROGRAMS}
+def driver(name: str, version: str, build: Path = BUILD) -> Driver:
+    files = {f"/bin/{program}": build / "bin" / program for program in PROGRAMS}
     files |= {path: Path(path) for path in (*NODE_TOOLS, MKE2FS_CONFIGURATION, CERTIFICATES, RELEASE)}
     labels = {
         "org.opencontainers.image.title": "azuredisk-csi",
@@ -43,9 +43,9 @@ def driver(name: str, version: str) -> Driver:
         "org.opencontainers.image.licenses": "Apache-2.0",
     }
     image = Image(name, [f"/bin/{PROGRAMS[0]}"], files, labels=labels, user=USER)
-    debian = {path: file for path, file in image.contents().items() if not file.is_relative_to(BUILD)}
+    debian = {path: file for path, file in image.contents().items() if not file.is_relative_to(build)}
     owners = packages_of(debian.values())
-    made = Driver(image, {path: owners[file] for path, file in debian.items()}, linked_packages())
+    made = Driver(image, {path: owners[file] for path, file in debian.items()}, linked_packages(build))
     for package in made.all_packages():
         image.texts[f"{STATUS}/{package.name}"] = package.status()
         made.packages[f"{STATUS}/{package.name}"] = package
@@ -54,11 +54,11 @@ def driver(name: str, version: str) -> Driver:
     return made
 
 
-def linked_packages() -> list[Package]:
+def linked_packages(build: Path) -> list[Package]:
     """Of the archives and objects that the linker has put into programs."""
     inputs = set()
     for program in PROGRAMS:
-        noted = BUILD / "plain/bin" / f"{program}.inputs"
+        noted = build / "plain/bin" / f"{program}.inputs"
         if not noted.exists():
             raise RuntimeError(f"{noted} is missing: {program} was linked by an older Makefile; make clean")
         _, _, names = noted.read_text().partition(":")

@@ -89,7 +89,7 @@ $(VM_SIZES): provisioner-lib/azure/vm_sizes.txt
 
 # What a variant's packages are for.
 NEEDS_plain := build
-NEEDS_checked := build test
+NEEDS_checked := build unit
 NEEDS_fuzz := build test
 
 # Other flags or another compiler make every object anew; not -Werror, with which they are the same.
@@ -119,7 +119,7 @@ define archive
 $(BUILD)/$(1)/$(2).a: $(call objects,$(1),$(2))
 	@mkdir -p $$(@D)
 	@rm -f $$@
-	@ar crsD $$@ $$^
+	@$(AR) crsD $$@ $$^
 
 endef
 
@@ -140,7 +140,7 @@ $(eval $(call variant,fuzz))
 # The shipped programs, stripped; their symbols stay in $(BUILD)/plain/bin.
 $(BUILD)/bin/%: $(BUILD)/plain/bin/%
 	@mkdir -p $(@D)
-	@strip -o $@ $<
+	@$(STRIP) -o $@ $<
 
 # The simulation is no program for users: it runs from where it is linked.
 PROGRAM_NAMES := $(foreach p,$(BUILT_PROGRAMS),$(call program_name,$(p)))

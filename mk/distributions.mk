@@ -4,5 +4,5 @@
 DISTRIBUTIONS := bookworm trixie
 
 .PHONY: distributions
-distributions: | $(call packages,distributions)
-	@set -e; for name in $(DISTRIBUTIONS); do mk/distribution.sh $$name $(CACHE)/distributions; done
+distributions: | $(call packages,roots)
+	@set -e; for name in $(DISTRIBUTIONS); do mk/distribution.sh $$name $(CACHE)/roots; done

@@ -1,13 +1,17 @@
 # How C is compiled. There are three variants of objects: `plain`, which is shipped, `checked`, which
 # tests run and which carries the sanitizers of SANITIZE, and `fuzz`, which libFuzzer runs.
 
+# CROSS_COMPILE is what the names of another architecture's compiler and tools begin with.
+CROSS_COMPILE ?=
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(CROSS_COMPILE)gcc
 endif
+STRIP := $(CROSS_COMPILE)strip
+AR := $(CROSS_COMPILE)ar
 CC_plain = $(CC)
 CC_checked = $(CC)
 CC_fuzz := clang-14
-SANITIZE ?= address,undefined
+SANITIZE ?= $(if $(EMULATOR),,address,undefined)
 
 # Warnings are errors only with DEVELOPER=1, as for the tests: another compiler may know new ones.
 DEVELOPER ?=

@@ -34,7 +34,7 @@ LDFLAGS_fuzz_csi_controller := -Wl,--wrap=log_write
 FUZZ_SHARED := $(BUILD)/fuzz/test/fuzz/answers.a
 
 $(FUZZ_SHARED): %.a: %.o
-	@ar crsD $@ $<
+	@$(AR) crsD $@ $<
 
 fuzz_program = $(BUILD)/fuzz/bin/fuzz_$(1)
 

@@ -1,5 +1,6 @@
 # make image       the driver's container image (image/), as an archive that container tools load, and
-#                  what is in it (CycloneDX): build/image.tar, build/image.cdx.json
+#                  what is in it (CycloneDX): build/image.tar, build/image.cdx.json; with ARCHITECTURE=arm64
+#                  in build/arm64
 # make sim-image   the simulation's, with azsim: build/sim-image.tar (docs/simulation.md)
 
 IMAGE ?= azuredisk-csi:$(VERSION)

@@ -6,9 +6,12 @@
 
 NIGHT_SEEDS := 40000
 NIGHT_FUZZ := 600
-NIGHTLY := sim sim-regressions sim-scale sim-mutants unit-mutants bench bench-placement conformance fence fuzz reproducible
+NIGHTLY := sim sim-regressions sim-scale sim-mutants unit-mutants bench bench-placement conformance fence fuzz reproducible unit-arm64
 
 # Other seeds every day, far from those of test/sim/test_sim.py.
-.PHONY: nightly
+.PHONY: nightly unit-arm64
 nightly: setup
 	@$(MAKE) -k $(NIGHTLY) SEEDS=$(NIGHT_SEEDS) FIRST=$(shell date +%Y%m%d)00000 TIME=$(NIGHT_FUZZ) DRAWS=3
+
+unit-arm64:
+	@$(MAKE) unit ARCHITECTURE=arm64

@@ -18,7 +18,7 @@ fail() {
 needed_for() {
     awk -v purpose="$1" '/^[a-z]/ && index("," $2 ",", "," purpose ",") { print $1, $3; any = 1 }
         END { exit !any }' "$here/debian-packages.txt" ||
-        fail "no packages are for \"$1\"; there are build, image, lint, test, cluster and distributions"
+        fail "no packages are for \"$1\"; there are build, image, unit, lint, test, cluster and roots"
 }
 
 installed() {

@@ -1,8 +1,9 @@
 # make setup                   installs what is missing: Debian packages, the Python of the tests
-# make setup PACKAGES=build    only what is for that: build, image, lint, test, cluster, distributions
+# make setup PACKAGES=build    only what is for that: build, image, unit, lint, test, cluster, roots
 
 PACKAGES := build image lint test cluster
 demo bench bench-placement conformance skew: PACKAGES := build cluster
+nightly: PACKAGES += roots
 
 # The goals that may install. Under any other, what is missing is named.
 INSTALLING := $(filter setup demo test guest bench bench-placement conformance skew nightly,$(MAKECMDGOALS))
@@ -16,7 +17,7 @@ install-packages:
 # (purposes): an order-only prerequisite of what needs their packages, looked for once.
 packages = $(1:%=$(BUILD)/packages/%)
 
-$(call packages,build image lint test cluster distributions): $(BUILD)/packages/%: mk/debian-packages.txt | $(if $(INSTALLING),install-packages)
+$(call packages,build image unit lint test cluster roots): $(BUILD)/packages/%: mk/debian-packages.txt | $(if $(INSTALLING),install-packages)
 	@CC='$(CC)' mk/packages.sh check $*
 	@mkdir -p $(@D)
 	@touch $@

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from execve import Popen
 
 ROOT = Path(__file__).resolve().parent.parent
 AT_ONCE = max(2, len(os.sched_getaffinity(0)))
+EMULATOR = shlex.split(os.environ.get("EMULATOR", ""))  # runs programs of another architecture
 LIMITS = {"build": 3600, "lint": 1800, "unit": 300, "suite": 3600}  # seconds
 GRACE = 60  # seconds that an interrupted program has to clean up
 
@@ -181,7 +183,7 @@ def unit(program, limit=LIMITS["unit"], folder=ROOT):
     """One cmocka program; each of its functions is a result. One that has begun and neither passed
     nor was skipped has failed, so a crash fails the function that it happened in."""
     name = re.sub(r".*/test/unit/", "", program)
-    ran = run([program], limit, folder, computes=True, UBSAN_OPTIONS="print_stacktrace=1")
+    ran = run([*EMULATOR, program], limit, folder, computes=True, UBSAN_OPTIONS="print_stacktrace=1")
     results = []
     for section in re.split(r"^\[ RUN      \] ", ran.output, flags=re.MULTILINE)[1:]:
         function = section.split(maxsplit=1)[0]

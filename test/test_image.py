@@ -106,3 +106,12 @@ def test_programs_that_no_machine_can_run_make_no_image(tmp_path, machines, name
     files = {f"/{machine}": program(tmp_path, machine) for machine in machines}
     with pytest.raises(RuntimeError, match=f"no image has programs for {names}"):
         Image("of.test/x:1", ["/x"], files).write(tmp_path / "archive")
+
+
+def test_a_program_whose_loader_is_not_here_makes_no_image(tmp_path):
+    """Without its libraries it would be taken for one that needs none."""
+    foreign = program(tmp_path, 183)
+    with open(foreign, "ab") as file:
+        file.write(b"/lib/ld-linux-aarch64.so.1")
+    with pytest.raises(RuntimeError, match=f"{foreign} needs /lib/ld-linux-aarch64.so.1, which this machine has not"):
+        Image("of.test/x:1", ["/x"], {"/x": foreign}).contents()

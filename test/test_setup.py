@@ -3,6 +3,7 @@ stand-ins for Debian's programs and for pkg-config."""
 
 import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -107,10 +108,10 @@ def test_a_step_that_fails_shows_the_end_of_its_log(tree, goal):
 def test_purposes_are_known(tree):
     done = make(tree, "setup", "PACKAGES=tset")
     assert done.returncode != 0
-    assert 'no packages are for "tset"; there are build, image, lint, test, cluster and distributions' in done.stderr
+    assert 'no packages are for "tset"; there are build, image, unit, lint, test, cluster and roots' in done.stderr
 
 
-@pytest.mark.parametrize("purpose", ("build", "image", "lint", "test", "cluster"))
+@pytest.mark.parametrize("purpose", ("build", "image", "unit", "lint", "test", "cluster"))
 def test_all_that_the_list_promises_is_here(purpose):
     done = subprocess.run([ROOT / "mk/packages.sh", "check", purpose], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
@@ -129,3 +130,41 @@ def test_a_warning_is_an_error_for_developers_only(tree):
 def test_the_tests_are_developers(tree, goal):
     stand_in(tree, "dpkg-query", "printf installed\n")
     assert "DEVELOPER=1" in make(tree, goal, "-n").stdout
+
+
+OTHER = "riscv64"  # of no machine that this is developed on
+
+
+@pytest.fixture
+def goals_in_a_root(tree):
+    """What another architecture's root is asked to make."""
+    (tree / "mk").unlink()
+    shutil.copytree(ROOT / "mk", tree / "mk")
+    (tree / "mk/cross.sh").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    return tree
+
+
+def test_goals_for_another_architecture_are_made_together_in_its_root(goals_in_a_root):
+    done = make(goals_in_a_root, "image", "unit", f"ARCHITECTURE={OTHER}", "UNIT=lib/rt", "IMAGE=a b")
+    assert (done.returncode, done.stderr) == (0, "")
+    architecture, roots, *words = done.stdout.splitlines()
+    assert architecture == OTHER and roots.endswith("/azuredisk-csi/roots")
+    assert words[:2] == ["image", "unit"] and sorted(words[2:]) == ["IMAGE=a b", "UNIT=lib/rt"]
+
+
+def test_without_a_goal_it_is_all_programs(goals_in_a_root):
+    assert make(goals_in_a_root, f"ARCHITECTURE={OTHER}").stdout.splitlines()[2:] == ["all"]
+
+
+def test_the_machines_own_architecture_needs_no_root(goals_in_a_root):
+    stand_in(goals_in_a_root, "dpkg", f"echo {OTHER}\n")
+    stand_in(goals_in_a_root, "pkg-config", "exit 0\n")
+    assert make(goals_in_a_root, OBJECT, f"ARCHITECTURE={OTHER}").returncode == 0
+    assert (goals_in_a_root / OBJECT).exists()
+
+
+def test_only_root_makes_a_root(tree):
+    stand_in(tree, "id", "echo 1000\n")
+    done = make(tree, "image", f"ARCHITECTURE={OTHER}")
+    assert done.returncode != 0
+    assert f"ARCHITECTURE={OTHER} takes a container root, which only root can make" in done.stderr
