@@ -1,5 +1,7 @@
-"""make release: python3 -m release VERSION FOLDER [KEY]; the image has been made (image/)"""
+"""make release: python3 -m release VERSION FOLDER [--key FILE] [--also FOLDER ...]; the image has been made (image/).
+The other folders are those of the same release for other architectures, whose files of their own are taken from there."""
 
+import argparse
 import re
 import shutil
 import sys
@@ -11,19 +13,21 @@ from .azdiskctl import write_azdiskctl
 from .chart import write_chart
 from .checksums import SIGNATURE, SUMS, sign, write_sums
 
-BUILD = Path(__file__).parents[1] / "build"
 
-
-def release(version: str, folder: Path, key: Path | None) -> None:
+def release(version: str, folder: Path, others: list[Path], key: Path | None) -> None:
     if not re.fullmatch(r"\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?", version):
         raise RuntimeError(f'VERSION "{version}" is none that helm knows, such as 1.2.3 or 1.2.3-rc.1')
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    machine = f"linux-{architecture_of_programs([BUILD / 'bin/azdiskctl'])}"
+    build = folder.parent
+    machine = f"linux-{architecture_of_programs([build / 'bin/azdiskctl'])}"
     for suffix in (".tar", ".cdx.json"):
-        shutil.copyfile((BUILD / "image").with_suffix(suffix), folder / f"azuredisk-csi-{version}-{machine}{suffix}")
+        shutil.copyfile((build / "image").with_suffix(suffix), folder / f"azuredisk-csi-{version}-{machine}{suffix}")
+    write_azdiskctl(build / "bin/azdiskctl", f"azdiskctl-{version}-{machine}", folder)
+    for other in others:
+        for file in other.glob(f"*-{version}-linux-*"):
+            shutil.copyfile(file, folder / file.name)
     write_chart(version, folder / f"azuredisk-csi-driver-{version}.tgz")
-    write_azdiskctl(f"azdiskctl-{version}-{machine}", folder)
     write_sums(folder)
     if key:
         sign(folder, key)
@@ -36,9 +40,18 @@ def show(folder: Path) -> None:
         print(f"{SUMS} is not signed; KEY=FILE names the key to sign it with")
 
 
-version, folder, *keys = sys.argv[1], Path(sys.argv[2]), *map(Path, sys.argv[3:])
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="release")
+    parser.add_argument("version")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--key", type=Path)
+    parser.add_argument("--also", type=Path, nargs="*", default=[])
+    return parser.parse_args()
+
+
+given = arguments()
 try:
-    release(version, folder, keys[0] if keys else None)
+    release(given.version, given.folder, given.also, given.key)
 except RuntimeError as error:
     sys.exit(f"release: {error}")
-show(folder)
+show(given.folder)

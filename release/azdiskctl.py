@@ -9,7 +9,6 @@ from image.packages import packages_of
 from .tarball import Entry, write_tarball
 
 TREE = Path(__file__).parents[1]
-PROGRAM = TREE / "build" / "bin" / "azdiskctl"
 PLUGIN_LINKS = ("kubectl-azdisk", "kubectl_complete-azdisk")
 
 # The loader is told by which name it was called: that of a link is kubectl's.
@@ -20,14 +19,14 @@ exec "$lib/{loader}" --argv0 "$0" --library-path "$lib" "$lib/azdiskctl" "$@"
 """
 
 
-def write_azdiskctl(name: str, folder: Path) -> None:
+def write_azdiskctl(program: Path, name: str, folder: Path) -> None:
     """An archive of a folder of that name."""
-    libraries = {Path(library).name: Path(library) for library in shared_libraries(PROGRAM)}
+    libraries = {Path(library).name: Path(library) for library in shared_libraries(program)}
     loader = next(library for library in libraries if library.startswith("ld-linux"))
     entries = {
         "azdiskctl": Entry(START.format(loader=loader).encode(), executable=True),
         "LICENSE": Entry((TREE / "LICENSE").read_bytes()),
-        "lib/azdiskctl": Entry(PROGRAM.read_bytes(), executable=True),
+        "lib/azdiskctl": Entry(program.read_bytes(), executable=True),
     }
     entries |= {link: Entry(link="azdiskctl") for link in PLUGIN_LINKS}
     entries |= {f"lib/{library}": Entry(file.read_bytes(), executable=library == loader)
