@@ -412,6 +412,7 @@ static struct err *fence(struct task *self, struct staging *s)
         .record = &s->record,
         .disk = &s->disk,
         .device = s->device,
+        .staging = s->path,
     };
 
     if (is_read_only(s))

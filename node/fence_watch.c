@@ -20,7 +20,7 @@ struct fence_watch {
     struct node *node;
     const char *volume;
     bool told;  /* that it is lost */
-    bool ended; /* what was mounted */
+    bool ended; /* its use */
 };
 
 /* The attachment with a fence on record, borrowed; NULL if there is none any more. */

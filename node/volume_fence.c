@@ -95,7 +95,8 @@ struct err *volume_fence_take(struct task *self, struct node *node,
     if (volume->record->fencing == FENCING_NONE)
         return NULL;
     TRY(volume_fence_key(self, node, volume->id, volume->attachment, &key));
-    struct err *err = host_take_fence(self, node->host, volume->disk, volume->device, key, &fence);
+    struct err *err = host_take_fence(self, node->host, volume->disk, volume->device,
+                                      volume->staging, key, &fence);
     if (err && err_kind(err) == ERR_PRECONDITION)
         metric_add(&METRIC_FENCES, 1, "refused");
     TRY(err);
@@ -107,7 +108,7 @@ struct err *volume_fence_take(struct task *self, struct node *node,
     case FENCE_UNSUPPORTED:
         return without_fence(self, node, volume, fence.unreadable);
     default:
-        log_info("volume %s: %s is mounted already, and gets its fence when it is staged next",
+        log_info("volume %s: %s is in use already, and gets its fence when it is staged next",
                  volume->id, volume->device->path);
         return NULL;
     }

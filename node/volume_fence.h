@@ -14,6 +14,7 @@ struct fenced_volume {
     struct kube_object *attachment;
     const struct volume_record *record;
     const struct device *disk, *device; /* `device` is used: the disk or a partition of it */
+    const char *staging;                /* its path */
 };
 
 /* By which the disk knows this node as the user of the volume: until the node is started anew, or

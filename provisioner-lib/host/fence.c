@@ -7,6 +7,8 @@
 
 #include "provisioner-lib/host/host_worker.h"
 #include "provisioner-lib/host/mount_table.h"
+#include "provisioner-lib/host/shutdown.h"
+#include "provisioner-lib/host/staging.h"
 
 enum { MOST_STEPS = 40, HALF = 32 };
 
@@ -184,6 +186,7 @@ static struct err *take(int fd, const struct succession *wanted, struct reservat
 struct fence_request {
     const struct device_roots *roots;
     const struct device *disk, *device;
+    const char *staging;
     unsigned lun;
     struct succession wanted;
     struct fence fence;
@@ -207,7 +210,7 @@ static struct err *take_blocking(void *arg)
     struct fence_request *request = arg;
     struct fence *fence = &request->fence;
     struct reservation seen;
-    bool supported, mounted;
+    bool supported, in_use;
     struct err *err = reservation_read(request->disk->fd, &supported, &seen);
 
     *fence = (struct fence){.state = FENCE_UNSUPPORTED};
@@ -218,18 +221,22 @@ static struct err *take_blocking(void *arg)
     TRY(err);
     if (!supported)
         return NULL;
-    TRY(mount_table_has(request->device->number, &mounted));
-    fence->state = mounted && !holds(&seen, request->wanted.key) ? FENCE_TOO_LATE : FENCE_IN_PLACE;
-    if (!mounted)
+    TRY(mount_table_has(request->device->number, &in_use));
+    if (!in_use)
+        TRY(staging_is_used(request->staging, &in_use));
+    fence->state = in_use && !holds(&seen, request->wanted.key) ? FENCE_TOO_LATE : FENCE_IN_PLACE;
+    if (!in_use)
         TRY(take(request->disk->fd, &request->wanted, &seen, &fence->former));
     fence->generation = seen.generation;
     return NULL;
 }
 
 struct err *host_take_fence(struct task *self, struct host *host, const struct device *disk,
-                            const struct device *device, uint64_t key, struct fence *ret)
+                            const struct device *device, const char *staging, uint64_t key,
+                            struct fence *ret)
 {
-    struct fence_request request = {.disk = disk, .device = device, .wanted = {key, 0}};
+    struct fence_request request = {
+        .disk = disk, .device = device, .staging = staging, .wanted = {key, 0}};
     struct err *err = host_on_worker(self, host, take_blocking, &request);
 
     if (err)
@@ -322,7 +329,9 @@ static struct err *release_blocking(void *arg)
         return NULL;
     }
     TRY(err);
-    err = release(disk.fd, request->wanted.key);
+    err = shutdown_lift(request->roots, &disk);
+    if (!err)
+        err = release(disk.fd, request->wanted.key);
     device_close(&disk);
     return err;
 }

@@ -42,7 +42,7 @@ bool fence_is_lost(const struct reservation *seen, uint64_t own);
 enum fence_state {
     FENCE_IN_PLACE,
     FENCE_UNSUPPORTED, /* by the device; nothing was changed */
-    FENCE_TOO_LATE,    /* the device is mounted already, and was without one; nothing was changed */
+    FENCE_TOO_LATE,    /* the volume is in use already, and has none; nothing was changed */
 };
 
 struct fence {
@@ -56,11 +56,11 @@ struct fence {
 void fence_fini(struct fence *fence);
 
 /* Returns when the disk has confirmed the fence, or if there can be none. `device` is what is used:
- * the disk or a partition of it. PRECONDITION if somebody else has reserved the disk, or goes on
- * taking the fence away. */
+ * the disk or a partition of it; `staging` is where a raw volume is found that is in use already.
+ * PRECONDITION if somebody else has reserved the disk, or goes on taking the fence away. */
 struct err *host_take_fence(struct task *self, struct host *host, const struct device *disk,
-                            const struct device *device, uint64_t key, struct fence *ret)
-    __attribute__((warn_unused_result));
+                            const struct device *device, const char *staging, uint64_t key,
+                            struct fence *ret) __attribute__((warn_unused_result));
 
 /* Takes it from `former`, a key of the same volume, and from nobody else. Returns when the disk has
  * confirmed that the fence is that of `key` and that it does not know `former` any more; the device
@@ -77,6 +77,7 @@ struct err *host_read_fence(struct task *self, struct host *host, const struct d
 struct err *host_check_fence(struct task *self, struct host *host, const struct device *disk,
                              uint64_t key) __attribute__((warn_unused_result));
 
-/* Success if this node has none, or if there is no disk at the LUN. */
+/* What the fence's loss has ended can be used again (shutdown.h): nobody has the volume in use.
+ * Success if this node has none, or if there is no disk at the LUN. */
 struct err *host_release_fence(struct task *self, struct host *host, unsigned lun, uint64_t key)
     __attribute__((warn_unused_result));

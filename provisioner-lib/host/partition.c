@@ -84,6 +84,32 @@ struct err *partition_find(const struct device_roots *roots, const struct device
     return NULL;
 }
 
+static struct err *visit_partition(const char *path, struct err *(*visit)(int fd))
+{
+    CLEANUP(closep) int fd = -1;
+
+    TRY(block_open(path, &fd));
+    return visit(fd);
+}
+
+struct err *partition_visit(const struct device_roots *roots, const struct device *disk,
+                            struct err *(*visit)(int fd))
+{
+    CLEANUP(freep) char *folder = sysfs_folder(roots, disk->number);
+    CLEANUP(closedirp) DIR *dir = folder ? opendir(folder) : NULL;
+    struct dirent *entry;
+
+    TRY(visit(disk->fd));
+    while (dir && (entry = readdir(dir))) {
+        CLEANUP(freep) char *inner = mem_printf("%s/%s", folder, entry->d_name);
+        CLEANUP(freep) char *path = mem_printf("%s/%s", roots->dev, entry->d_name);
+
+        if (entry->d_name[0] != '.' && number_of(inner) != 0)
+            TRY(visit_partition(path, visit));
+    }
+    return NULL;
+}
+
 /* ---- and back ---- */
 
 bool partition_is_of(const struct device_roots *roots, dev_t device, dev_t disk)

@@ -18,6 +18,10 @@ enum { PARTITION_MOST = 256 }; /* numbers of partitions that Linux gives to a di
 struct err *partition_find(const struct device_roots *roots, const struct device *disk,
                            unsigned number, struct device *ret) __attribute__((warn_unused_result));
 
+/* Calls `visit` with the disk and with each of its partitions, open for reading, until it fails. */
+struct err *partition_visit(const struct device_roots *roots, const struct device *disk,
+                            struct err *(*visit)(int fd)) __attribute__((warn_unused_result));
+
 /* Whether a device is this disk, or a partition of it. */
 bool partition_is_of(const struct device_roots *roots, dev_t device, dev_t disk);
 /* The newest mount of such a device's file system; `ret->target` is NULL if there is none. */

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "provisioner-lib/host/block.h"
-#include "provisioner-lib/host/fence.h"
 #include "provisioner-lib/host/host_worker.h"
 #include "provisioner-lib/host/mount_table.h"
 #include "provisioner-lib/host/partition.h"
+#include "provisioner-lib/host/reservation.h"
 
 /* The same for ext4 (EXT4_IOC_SHUTDOWN) and xfs (XFS_IOC_GOINGDOWN), as far as it is used here; no
  * header for programs has both. */
@@ -24,15 +24,18 @@ struct shutdown_request {
     uint64_t key;
 };
 
-static struct err *is_lost(const struct shutdown_request *request, bool *ret)
+/* That nobody has the fence any more does not make it this node's. */
+static struct err *is_held_again(const struct shutdown_request *request, bool *ret)
 {
     struct reservation seen;
     bool supported;
 
     TRY(reservation_read(request->disk->fd, &supported, &seen));
-    *ret = supported && fence_is_lost(&seen, request->key);
+    *ret = supported && seen.held && seen.holder == request->key;
     return NULL;
 }
+
+/* ---- a file system ---- */
 
 /* ext4 leaves metadata that is in its journal already to the cache of the device, which would write
  * it at some time. It is offered to the disk now: that the disk refuses it drops it. */
@@ -44,25 +47,62 @@ static void drop_metadata(const struct mount_entry *entry)
         (void)fsync(device);
 }
 
+static struct err *end_filesystem(const struct mount_entry *entry)
+{
+    const uint32_t how = WITHOUT_LOG;
+    CLEANUP(closep)
+    int root = open(entry->target, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* or a file: a subPath */
+
+    if (root < 0 || ioctl(root, SHUTDOWN, &how))
+        return err_new(ERR_INTERNAL, "shutting down the file system at %s: %s", entry->target,
+                       strerror(errno));
+    drop_metadata(entry);
+    return NULL;
+}
+
+/* ---- a disk without one ---- */
+
+/* What its cache holds is offered to the disk, too. */
+static struct err *close_to_writes(int fd)
+{
+    TRY(block_set_read_only(fd, true));
+    (void)fsync(fd);
+    return NULL;
+}
+
+static struct err *open_to_writes(int fd)
+{
+    return block_set_read_only(fd, false);
+}
+
+struct err *shutdown_lift(const struct device_roots *roots, const struct device *disk)
+{
+    return partition_visit(roots, disk, open_to_writes);
+}
+
+/* Another call may have taken the fence back before it was closed. */
+static struct err *end_raw(const struct shutdown_request *request)
+{
+    bool held;
+
+    TRY(partition_visit(request->roots, request->disk, close_to_writes));
+    TRY(is_held_again(request, &held));
+    return held ? shutdown_lift(request->roots, request->disk) : NULL;
+}
+
+/* ---- either ---- */
+
 static struct err *shut_down_blocking(void *arg)
 {
     const struct shutdown_request *request = arg;
-    const uint32_t how = WITHOUT_LOG;
     CLEANUP(mount_entry_fini) struct mount_entry entry = {0};
-    CLEANUP(closep) int root = -1;
-    bool lost;
+    bool held;
 
-    TRY(is_lost(request, &lost));
-    if (lost)
-        TRY(partition_find_mount(request->roots, request->disk->number, &entry));
-    if (!entry.target)
+    TRY(is_held_again(request, &held));
+    if (held)
         return NULL;
-    root = open(entry.target, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* or a file: a subPath */
-    if (root < 0 || ioctl(root, SHUTDOWN, &how))
-        return err_new(ERR_INTERNAL, "shutting down the file system at %s: %s", entry.target,
-                       strerror(errno));
-    drop_metadata(&entry);
-    return NULL;
+    TRY(partition_find_mount(request->roots, request->disk->number, &entry));
+    return entry.target ? end_filesystem(&entry) : end_raw(request);
 }
 
 struct err *host_shut_down(struct task *self, struct host *host, const struct device *disk,

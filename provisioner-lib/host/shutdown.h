@@ -1,15 +1,23 @@
-/* shutdown.h - ends a file system that is mounted, for good: what its caches hold is never written,
- * and whoever uses it gets I/O errors until it is unmounted. (Then ext4 writes its superblock.)
+/* shutdown.h - ends the use of a volume whose fence another node has taken (node/fence_watch.h).
  *
- * For a volume whose fence another node has taken (node/fence_watch.h). The disk refuses the writes
- * of this one, but no longer than somebody has the fence; a kernel that has not tried to write
- * until then would not know, and what it keeps of metadata it would write later.
+ * The disk refuses the writes of this node, but no longer than somebody has the fence. A process
+ * that goes on would write again then, and a kernel that has not tried to write until then would
+ * not know. So:
+ *   - a file system that is mounted ends for good: what its caches hold is never written, and
+ *     whoever uses it gets I/O errors until it is unmounted. (Then ext4 writes its superblock.)
+ *   - a disk without one, which may be a raw volume's, becomes read-only, as its partitions do:
+ *     the kernel refuses what is written to it by whoever has it open, until the volume is
+ * unstaged. What a process has mapped into its memory, or a device made of this one, is not
+ * refused.
  */
 #pragma once
 
 #include "provisioner-lib/host/host.h"
 
-/* Of the file system on the disk, or on one of its partitions, unless the fence is that of `key`
- * after all; success if none is mounted. */
+/* Of the disk and its partitions, unless the fence is that of `key` after all. */
 struct err *host_shut_down(struct task *self, struct host *host, const struct device *disk,
                            uint64_t key) __attribute__((warn_unused_result));
+
+/* Makes a disk that nobody uses any more writable again. Blocks: for a thread pool. */
+struct err *shutdown_lift(const struct device_roots *roots, const struct device *disk)
+    __attribute__((warn_unused_result));

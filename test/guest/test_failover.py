@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from cluster.waiting import until
+from integration.csi import block
 from integration.node.failover import FailoverSide
 from integration.node.machine import SMALLEST_EXT4
 from integration.node.plugin import until_done
@@ -18,7 +19,7 @@ from .test_promotion import demote, promote
 
 FLAG = "--node-lease-duration=2s"
 TIME = "2026-01-01T00:00:00.000000Z"
-WRITES, PART = "/run/writes", "/run/part"
+WRITES, RAW_WRITES, PART = "/run/writes", "/run/raw-writes", "/run/part"
 SUPERBLOCK = 2048  # where ext4's ends; written when it is unmounted, whatever was before
 
 
@@ -54,6 +55,35 @@ def writer(v: GuestVolume):
             yes $n | head -c 4096 | dd of={device(v)} bs=4096 count=1 seek={at} oflag=direct conv=notrunc iflag=fullblock
             echo $n >{WRITES}.new && mv {WRITES}.new {WRITES}
         done 2>/dev/null""")
+
+
+# A process that has a raw volume open, and goes on whatever it is told: attempts, and how many were taken, which they are
+# once they are on the disk.
+RAW_WRITER = """
+import os, sys
+taken, fd = 0, os.open(sys.argv[1], os.O_RDWR)
+for attempt in range(1, 1 << 30):
+    try:
+        os.pwrite(fd, attempt.to_bytes(512), 0)
+        os.fsync(fd)
+        taken += 1
+    except OSError:
+        pass
+    with open(sys.argv[2] + ".new", "w") as file:
+        file.write(f"{attempt} {taken}")
+    os.rename(sys.argv[2] + ".new", sys.argv[2])
+"""
+
+
+def raw_writer(v: GuestVolume):
+    return v.guest.started("python3", "-c", RAW_WRITER, v.target, RAW_WRITES)
+
+
+def raw_writes(v: GuestVolume) -> tuple[int, int]:
+    """Attempts of the writer, and how many the disk has taken."""
+    status, text = v.guest.try_to_run("cat", RAW_WRITES)
+    attempts, taken = text.split() if status == 0 else (0, 0)
+    return int(attempts), int(taken)
 
 
 def writes(v: GuestVolume) -> int:
@@ -252,3 +282,32 @@ def test_another_disk_at_the_replicas_place(pair, node):
     ask(pair, pair.key)
     is_refused(pair, "wrong disk or lost data")
     assert reserved(b) == ([], "") and raw_write(a)
+
+
+def test_a_raw_volume_that_has_lost_its_fence_is_written_to_by_nobody(pair):
+    """As above; its pod has it open. There is no file system to be shut down."""
+    a, b = pair.a, pair.b
+    put_away(a)
+    use(a, block())
+    following = a.target.with_name("following")
+    with raw_writer(a) as process:
+        process.until(lambda: raw_writes(a)[1] >= 3, "writes")
+        preempt(pair)
+        process.until(lambda: a.cloud.fence(a.name) == f"lost {pair.key}", "a notices")
+        b.guest.run("python3", SCSI, device(b), "register", "0")
+        assert reserved(b) == ([], "") and raw_write(b), "the disk takes what anybody writes"
+        found, (attempts, taken) = content(b), raw_writes(a)
+        process.until(lambda: raw_writes(a)[0] >= attempts + 50, "attempts to write")
+        assert content(b) == found and raw_writes(a)[1] == taken and not raw_write(a)
+        failure = refused(a.publish, block(), following)
+        assert failure.code() == Code.FAILED_PRECONDITION and str(a.target) in failure.details()
+        attempts, _ = raw_writes(a)
+        a.stage(block())  # as kubelet does when it has started anew
+        process.until(lambda: raw_writes(a)[0] >= attempts + 50, "attempts to write")
+        assert content(b) == found and reserved(b) == ([], "") and a.cloud.fence(a.name) == f"lost {pair.key}"
+    a.unpublish()
+    until_done(a.publish, block(), following, seconds=10)
+    assert key_on_record(a) == pair.key and reserved(a) == ([pair.key], pair.key)
+    assert raw_write(a)
+    a.unpublish(following)
+    a.unstage()

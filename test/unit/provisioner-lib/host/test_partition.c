@@ -1,11 +1,17 @@
 /* A volume that is a partition of a disk. */
 #include "provisioner-lib/host/partition.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/file.h"
+#include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/shutdown.h"
 #include "provisioner-lib/host/usage.h"
 #include "test/unit/expect.h"
 #include "test/unit/provisioner-lib/host/scene.h"
@@ -142,12 +148,49 @@ static void test_a_block_device(void **state)
     play(*state, a_block_device);
 }
 
+/* ---- the disk and all of them ---- */
+
+static unsigned n_visited;
+
+static struct err *close_to_writes(int fd)
+{
+    n_visited++;
+    return block_set_read_only(fd, true);
+}
+
+static bool takes_a_byte(int fd)
+{
+    ssize_t written = pwrite(fd, "x", 1, 0);
+
+    return written == 1;
+}
+
+static void test_all_partitions_are_visited(void **state)
+{
+    CLEANUP(disk_freep) struct disk *disk = disk_new(DISK_SIZE);
+    struct device whole = device_of(disk);
+    CLEANUP(freep) char *path = mem_printf("/dev/%s", disk_add_partition(disk, 1, START, SIZE));
+
+    (void)state;
+    disk_add_partition(disk, 3, START + SIZE, SIZE);
+    CLEANUP(closep) int user = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(takes_a_byte(user));
+    n_visited = 0;
+    assert_ok(partition_visit(&REAL, &whole, close_to_writes));
+    assert_int_equal(n_visited, 3);
+    assert_false(takes_a_byte(user));
+    assert_int_equal(errno, EPERM);
+    assert_ok(shutdown_lift(&REAL, &whole));
+    assert_true(takes_a_byte(user));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_partition_of_a_disk),
         SCENE(test_a_file_system_on_it),
         SCENE(test_a_block_device),
+        cmocka_unit_test(test_all_partitions_are_visited),
     };
 
     return cmocka_run_group_tests(tests, workplace_setup, workplace_teardown);
