@@ -409,6 +409,19 @@ void failover_of_attachment(const struct controller *controller, const struct ku
             enqueue(controller, FAILOVER_QUEUE, as_attachment(siblings[i])->spec->node_name);
 }
 
+void failover_of_volume(const struct controller *controller, const char *volume)
+{
+    size_t n;
+    struct kube_object *const *attachments = attachments_of_volume(controller, volume, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const Api__AzVolumeAttachment *attachment = as_attachment(attachments[i]);
+
+        if (attachment_is(attachment, ROLE_PRIMARY) && attachment->spec->node_name)
+            failover_of_node(controller, attachment->spec->node_name);
+    }
+}
+
 void failover_of_pod(const struct controller *controller, const struct kube_object *pod)
 {
     const Api__PodSpec *spec = KUBE_AS(Api__Pod, pod)->spec;

@@ -34,6 +34,8 @@ static void volume_changed(void *ctx, struct kube_object *before, struct kube_ob
 
     if (after)
         disk_progress_enqueue(controller, after);
+    if (!before)
+        failover_of_volume(controller, object->metadata->name);
     if (!volume_needs_reconcile(before, after))
         return;
     enqueue(controller, VOLUME_QUEUE, object->metadata->name);
@@ -63,8 +65,10 @@ static void pv_changed(void *ctx, struct kube_object *before, struct kube_object
 
     recovery_of_pv(controller, pv);
     volumes_of_pv_changed(controller, pv->metadata->name);
-    if (name) /* it says which claim has it */
+    if (name) { /* it says which claim has it */
         enqueue(controller, VOLUME_QUEUE, name);
+        failover_of_volume(controller, name);
+    }
 }
 
 static void volume_attachment_changed(void *ctx, struct kube_object *before,
