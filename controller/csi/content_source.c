@@ -161,7 +161,7 @@ struct err *content_source_apply(struct task *self, struct controller *controlle
                                  Csi__V1__CreateVolumeRequest *io)
 {
     const Csi__V1__VolumeContentSource *wanted = io->volume_content_source;
-    struct source source;
+    struct source source = {0};
 
     if (!wanted)
         return NULL;
