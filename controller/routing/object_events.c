@@ -24,6 +24,11 @@
 #include "provisioner-lib/records/driver_node.h"
 #include "provisioner-lib/records/snapshot.h"
 
+static bool is_new(const struct kube_object *before, const struct kube_object *after)
+{
+    return after && !before;
+}
+
 static void volume_changed(void *ctx, struct kube_object *before, struct kube_object *after)
 {
     struct controller *controller = ctx;
@@ -34,8 +39,8 @@ static void volume_changed(void *ctx, struct kube_object *before, struct kube_ob
 
     if (after)
         disk_progress_enqueue(controller, after);
-    if (!before)
-        failover_of_volume(controller, object->metadata->name);
+    if (is_new(before, after))
+        failover_of_volume(controller, after->metadata->name);
     if (!volume_needs_reconcile(before, after))
         return;
     enqueue(controller, VOLUME_QUEUE, object->metadata->name);

@@ -81,7 +81,7 @@ static void a_file_system_on_it(struct task *self, struct scene *scene)
     struct mount_request request = {.target = staging, .type = "ext4"};
     struct disk_expectation expected = expect(disk);
     struct disk_verdict verdict;
-    struct device whole, partition;
+    struct device whole, partition = DEVICE_NONE;
     unsigned lun = 3;
 
     show_kernel(scene, name);
@@ -128,7 +128,7 @@ static void a_block_device(struct task *self, struct scene *scene)
     const char *name = disk_add_partition(disk, 2, START, SIZE), *staging = in_workplace("bound");
     struct disk_expectation expected = expect(disk);
     struct disk_verdict verdict;
-    struct device whole, partition;
+    struct device whole, partition = DEVICE_NONE;
 
     show_kernel(scene, name);
     find(self, scene, disk, &whole);
