@@ -25,7 +25,7 @@ BUILD := build
 VERSION ?= 0.1.0
 .DEFAULT_GOAL := all
 
-# Another architecture's are made in a container root, by this Makefile again.
+# Goals for another architecture are made in a container root, by this Makefile again.
 ARCHITECTURE ?=
 NATIVE = $(shell dpkg --print-architecture)
 

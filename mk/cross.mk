@@ -3,10 +3,14 @@
 #                                   makes is in build/arm64
 
 GOALS := $(or $(MAKECMDGOALS),all)
+# The root has an environment of its own.
+FROM_ENVIRONMENT := $(foreach name,VERSION IMAGE CFLAGS LDFLAGS DEVELOPER ALSO,$(if \
+    $(filter environment,$(origin $(name))),$(name)='$($(name))'))
 
 .PHONY: $(GOALS) in-a-root
 $(GOALS): in-a-root
 	@:
 
 in-a-root:
-	@mk/cross.sh $(ARCHITECTURE) $(CACHE)/roots $(GOALS) $(filter-out ARCHITECTURE=%,$(MAKEOVERRIDES))
+	@mk/cross.sh $(ARCHITECTURE) $(CACHE)/roots $(GOALS) $(FROM_ENVIRONMENT) \
+	    $(filter-out ARCHITECTURE=%,$(MAKEOVERRIDES))

@@ -11,6 +11,7 @@ AR := $(CROSS_COMPILE)ar
 CC_plain = $(CC)
 CC_checked = $(CC)
 CC_fuzz := clang-14
+# The unit tests of another architecture (mk/cross.sh) run without.
 SANITIZE ?= $(if $(EMULATOR),,address,undefined)
 
 # Warnings are errors only with DEVELOPER=1, as for the tests: another compiler may know new ones.

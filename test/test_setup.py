@@ -40,8 +40,8 @@ def stand_in(tree, name, script):
     (tree / "bin" / name).chmod(0o755)
 
 
-def make(tree, *arguments):
-    environment = {"PATH": f"{tree}/bin:/usr/bin:/bin", "HOME": str(tree)}
+def make(tree, *arguments, **variables):
+    environment = {"PATH": f"{tree}/bin:/usr/bin:/bin", "HOME": str(tree), **variables}
     return subprocess.run(["make", *arguments], cwd=tree, env=environment, capture_output=True, text=True)
 
 
@@ -150,6 +150,11 @@ def test_goals_for_another_architecture_are_made_together_in_its_root(goals_in_a
     architecture, roots, *words = done.stdout.splitlines()
     assert architecture == OTHER and roots.endswith("/azuredisk-csi/roots")
     assert words[:2] == ["image", "unit"] and sorted(words[2:]) == ["IMAGE=a b", "UNIT=lib/rt"]
+
+
+def test_the_environment_counts_there_too(goals_in_a_root):
+    done = make(goals_in_a_root, "image", f"ARCHITECTURE={OTHER}", "IMAGE=b:2", VERSION="1.2.3", CFLAGS="-g -O3", IMAGE="a:1")
+    assert sorted(done.stdout.splitlines()[3:]) == ["CFLAGS=-g -O3", "IMAGE=b:2", "VERSION=1.2.3"]
 
 
 def test_without_a_goal_it_is_all_programs(goals_in_a_root):
