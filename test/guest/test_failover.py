@@ -57,14 +57,16 @@ def writer(v: GuestVolume):
         done 2>/dev/null""")
 
 
-# A process that has a raw volume open, and goes on whatever it is told: attempts, and how many were taken, which they are
-# once they are on the disk.
+# A process that has a raw volume open, with the kernel's cache and without, and goes on whatever it is told: attempts, and
+# how many were taken, which they are once they are on the disk.
 RAW_WRITER = """
-import os, sys
-taken, fd = 0, os.open(sys.argv[1], os.O_RDWR)
+import mmap, os, sys
+taken, page = 0, mmap.mmap(-1, 4096)
+files = [os.open(sys.argv[1], os.O_RDWR | flag) for flag in (0, os.O_DIRECT)]
 for attempt in range(1, 1 << 30):
+    page[:8], fd = attempt.to_bytes(8, "big"), files[attempt % 2]
     try:
-        os.pwrite(fd, attempt.to_bytes(512), 0)
+        os.pwrite(fd, page, 4096 * (attempt % 2))
         os.fsync(fd)
         taken += 1
     except OSError:
@@ -84,6 +86,11 @@ def raw_writes(v: GuestVolume) -> tuple[int, int]:
     status, text = v.guest.try_to_run("cat", RAW_WRITES)
     attempts, taken = text.split() if status == 0 else (0, 0)
     return int(attempts), int(taken)
+
+
+def takes_all(counted: tuple[int, int]) -> bool:
+    attempts, taken = counted
+    return attempts == taken >= 4
 
 
 def writes(v: GuestVolume) -> int:
@@ -291,7 +298,7 @@ def test_a_raw_volume_that_has_lost_its_fence_is_written_to_by_nobody(pair):
     use(a, block())
     following = a.target.with_name("following")
     with raw_writer(a) as process:
-        process.until(lambda: raw_writes(a)[1] >= 3, "writes")
+        process.until(lambda: takes_all(raw_writes(a)), "writes of both kinds")
         preempt(pair)
         process.until(lambda: a.cloud.fence(a.name) == f"lost {pair.key}", "a notices")
         b.guest.run("python3", SCSI, device(b), "register", "0")

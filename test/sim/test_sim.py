@@ -24,8 +24,7 @@ MUST_BE_REACHED = Path(__file__).parent / "coverage.txt"
 JOBS = len(os.sched_getaffinity(0))
 CHECKED_SEEDS = 6
 CHECKED_REGRESSIONS = random.Random(sources.seed()).sample(REGRESSIONS, len(REGRESSIONS) // 10 + 1)
-# Profiles of what is rare in the others, and how many seeds: nodes are given up, Azure fails in many ways, pods are deleted by
-# force.
+# Profiles of what is rare in the others, and how many seeds of each.
 OF_THE_RARE = {"silent-nodes": 40, "azure-faults": 20, "node-deaths": 40}
 MINUTES_FOR_NEW = 2  # of CPU time; `make nightly` runs many more
 MORE_SEEDS, MOST_SEEDS = 50, 350  # beside those, until all is reached that must be
