@@ -27,7 +27,7 @@ struct neighbour {
     const char *disk_id;
     int lun;        /* on record; NO_LUN: it holds no slot */
     bool published; /* its wanted role is Primary, or Kubernetes has the volume there */
-    bool waits;     /* its wanted role is Primary, and it has no LUN yet */
+    bool waits;     /* its wanted role is Primary, and it neither has a LUN nor is about to */
     bool leaving;   /* it will be detached, and nothing prevents this */
 
     bool unready;            /* by its node's word: nobody could use it */

@@ -282,6 +282,20 @@ static bool is_arriving(const struct kube_object *object)
            strcmp(attachment_state(attachment), STATE_ATTACHMENT_FAILED) != 0;
 }
 
+/* Its LUN is being recorded, and counts among those that are taken. */
+static bool has_reserved_lun(const struct controller *controller,
+                             const Api__AzVolumeAttachmentSpec *spec)
+{
+    LIST_FOREACH(&controller->leading->reservations, link) {
+        const struct reservation *reservation = CONTAINER_OF(link, struct reservation, link);
+
+        if (reservation->lun != NO_LUN && strcmp(reservation->node, spec->node_name) == 0 &&
+            spec->volume_name && strcmp(reservation->volume, spec->volume_name) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void add_neighbour(struct attachment_work *work, struct kube_object *object)
 {
     const Api__AzVolumeAttachment *attachment = as_attachment(object);
@@ -297,7 +311,8 @@ static void add_neighbour(struct attachment_work *work, struct kube_object *obje
         .since = since ? since : "",
     };
 
-    neighbour.waits = primary && !kube_is_deleting(object->metadata) && neighbour.lun == NO_LUN;
+    neighbour.waits = primary && !kube_is_deleting(object->metadata) && neighbour.lun == NO_LUN &&
+                      !has_reserved_lun(work->controller, attachment->spec);
     neighbour.leaving = kube_is_deleting(object->metadata) &&
                         (!neighbour.published ||
                          attachment_annotation(attachment, ANNOTATION_DETACH_REQUEST) != NULL);

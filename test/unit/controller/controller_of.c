@@ -31,6 +31,7 @@ struct controller controller_of(const struct cluster_view *view)
         .volumes = store_new(&AZ_VOLUMES),
         .attachments = store_new(&AZ_VOLUME_ATTACHMENTS),
         .snapshots = store_new(&AZ_SNAPSHOTS),
+        .driver_nodes = store_new(&AZ_DRIVER_NODES),
         .nodes = store_new(&NODES),
         .pods = store_new(&PODS),
         .persistent_volumes = store_new(&PERSISTENT_VOLUMES),
@@ -52,6 +53,7 @@ void controller_fini(const struct controller *controller)
     store_free(controller->volumes);
     store_free(controller->attachments);
     store_free(controller->snapshots);
+    store_free(controller->driver_nodes);
     store_free(controller->nodes);
     store_free(controller->pods);
     store_free(controller->persistent_volumes);

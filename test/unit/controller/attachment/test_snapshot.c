@@ -1,0 +1,85 @@
+/* What an attachment that looks for a place on a VM is told of its neighbours. */
+#include "controller/attachment/snapshot.h"
+
+#include "controller/leading.h"
+#include "lib/rt/loop.h"
+#include "test/unit/controller/controller_of.h"
+
+enum { RESERVED = 5 };
+
+/* On node a: a primary that has no LUN on record, beside a replica that looks for a place. */
+#define CLUSTER_TEXT(primary)                                                                      \
+    "{'volumes':[" VOLUME("v", "1") "," VOLUME("r", "1") "],"                                      \
+                                                         "'attachments':[" primary                 \
+                                                         "," ATTACHMENT("r", "a", "Replica", "",   \
+                                                                        "", "", "") "]}"
+#define WITHOUT_LUN CLUSTER_TEXT(ATTACHMENT("v", "a", "Primary", "", "", "", ""))
+
+/* clang-format off */
+static const struct {
+    const char *why, *cluster;
+    struct reservation reservation; /* of no node: there is none */
+    bool waits, taken;
+} rows[] = {
+    {"nobody is recording anything", WITHOUT_LUN, {.lun = NO_LUN}, true, false},
+    {"its LUN is being recorded", WITHOUT_LUN,
+     {.node = "a", .volume = "v", .lun = RESERVED}, false, true},
+    {"that it is the primary is being recorded", WITHOUT_LUN,
+     {.node = "a", .volume = "v", .lun = NO_LUN, .primary = true}, true, false},
+    {"the LUN of another one is being recorded", WITHOUT_LUN,
+     {.node = "a", .volume = "w", .lun = RESERVED}, true, true},
+    {"the LUN of its volume on another node is being recorded", WITHOUT_LUN,
+     {.node = "b", .volume = "v", .lun = RESERVED}, true, false},
+    {"it has a LUN", CLUSTER_TEXT(ATTACHMENT("v", "a", "Primary", "", "Attaching", "5", "")),
+     {.lun = NO_LUN}, false, true},
+    {"it is a replica", CLUSTER_TEXT(ATTACHMENT("v", "a", "Replica", "", "", "", "")),
+     {.lun = NO_LUN}, false, false},
+};
+/* clang-format on */
+
+static void look(size_t i, struct controller *controller)
+{
+    struct attachment_work work = {0};
+
+    assert_true(attachment_work_gather(controller, "r-a", &work));
+    assert_int_equal(work.in.n_neighbours, 1);
+    if (work.in.neighbours[0].waits != rows[i].waits ||
+        work.in.luns_taken[RESERVED] != rows[i].taken)
+        fail_msg("%s: waits %d, LUN taken %d", rows[i].why, work.in.neighbours[0].waits,
+                 work.in.luns_taken[RESERVED]);
+    attachment_work_fini(&work);
+}
+
+/* One whose LUN is being recorded has its place: counted as one that waits, too, it would have two,
+ * and a replica would be refused a place that there is. */
+static void test_a_place_counts_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        json_t *json = json_of(rows[i].cluster);
+        struct cluster_view view = view_of(json);
+        struct controller controller = controller_of(&view);
+        struct reservation reservation = rows[i].reservation;
+        struct leading leading = {0};
+
+        list_init(&leading.reservations);
+        controller.leading = &leading;
+        controller.loop = loop_new_virtual(1);
+        if (reservation.node)
+            list_append(&leading.reservations, &reservation.link);
+        look(i, &controller);
+        loop_free(controller.loop);
+        controller_fini(&controller);
+        view_free(&view);
+        json_decref(json);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_place_counts_once),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
