@@ -1,6 +1,7 @@
 """The driver, installed by Helm from its chart with images that are built here."""
 
 import json
+import shlex
 import socket
 import tempfile
 from pathlib import Path
@@ -14,14 +15,17 @@ from cluster.waiting import until
 from image.driver import PROGRAMS, driver
 
 from .azure import Azure
+from .page import blocks
 from .reservations import Reservations
 
 TREE = Path(__file__).parents[2]
 CHART = TREE / "charts" / "azuredisk-csi-driver"
 
 RELEASE, NAMESPACE, OBJECTS = "azuredisk", "kube-system", "azure-disk-csi"
+PAGE = "install.md"
 REGISTRY = "images.test"  # nobody's: the images are imported into the nodes
-TAG = "test"
+IMAGE, VERSION = f"{REGISTRY}/azuredisk-csi", "0.1.0"  # the driver's, as the page has it
+TAG = "test"  # of all others
 EXTENDER_ADDRESS, EXTENDER_PORT = "10.96.0.200", 8889  # of its Service; kube-scheduler cannot look names up
 CONNECTIONS = 20  # each goes to any of the Service's pods
 SELECTORS = {
@@ -42,7 +46,7 @@ class Driver:
 
     def load_images(self, reservations: Reservations | None = None) -> None:
         """With reservations the disks have them, as Azure's have."""
-        programs, own = self.cluster.tools, driver(f"{REGISTRY}/azuredisk:{TAG}", TAG).image
+        programs, own = self.cluster.tools, driver(f"{IMAGE}:{VERSION}", VERSION).image
         for image in (
             reservations.given_to(own) if reservations else own,
             images.sidecar(programs, "csi-provisioner", f"{REGISTRY}/csi-provisioner:{TAG}"),
@@ -65,7 +69,7 @@ class Driver:
 
         values = {
             "image": {
-                "azuredisk": image("azuredisk"),
+                "azuredisk": {"repository": IMAGE, "tag": VERSION, "pullPolicy": "Never"},
                 "csiProvisioner": image("csi-provisioner"),
                 "csiAttacher": image("csi-attacher"),
                 "csiResizer": image("csi-resizer"),
@@ -83,7 +87,7 @@ class Driver:
         return values
 
     def install(self, **changes: dict) -> None:
-        """`changes` are values of the chart by section: controller={"replicaGCDelay": "20s"}. Back when
+        """By the page's command, and `changes`, values of the chart by section: controller={"replicaGCDelay": "20s"}. Back when
         everything is ready, the extender with the webhook's certificate, which kubelet may show to it two minutes late; and
         kube-scheduler asks the extender where placement.mode says so."""
         secret = {
@@ -96,10 +100,18 @@ class Driver:
         with tempfile.NamedTemporaryFile("w", suffix=".json") as values:
             json.dump(self.values(changes), values)
             values.flush()
-            self.cluster.run("helm", "install", RELEASE, CHART, "--namespace", NAMESPACE,
-                             "--values", values.name, "--wait", "--timeout", "240s")
+            self.cluster.run(*self._command(), "--values", values.name, "--wait", "--timeout", "240s")
         if changes.get("placement", {}).get("mode", "extender") == "extender":
             self._configure_scheduler()
+
+    @staticmethod
+    def _command() -> list[str]:
+        """The page's, typed in the tree."""
+        [command] = blocks(PAGE, "Install")
+        words = [str(TREE / word) if word.startswith("charts/") else word for word in
+                 shlex.split(command.replace("\\\n", " ").replace("REGISTRY", REGISTRY))]
+        assert words[:3] == ["helm", "install", RELEASE] and f"image.azuredisk.tag={VERSION}" in words, command
+        return words
 
     def place_by(self, mode: str) -> None:
         """Another placement.mode. Its kube-scheduler, too: for all but the extender nobody configures one."""

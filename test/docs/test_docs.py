@@ -74,7 +74,7 @@ def test_links_lead_somewhere():
 NOT_TYPED = {
     "azdiskctl.md": "what it prints is compared by tests of its own",
     "disk-safety.md": "its disk came from elsewhere",
-    "install.md": "tests install the chart with images of their own",
+    "install.md": "how to install is typed by all that install the driver (test/deployment), a second deployment by none",
     "snapshots.md": "it is about files of another project, from the network",
 }
 

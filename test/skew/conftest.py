@@ -12,7 +12,7 @@ import pytest
 from cluster.cluster import Cluster
 from deployment import ledger
 from deployment.azure import QUICK, Azure
-from deployment.driver import CHART, NAMESPACE, REGISTRY, RELEASE, SELECTORS, TAG, TREE, Driver
+from deployment.driver import CHART, IMAGE, NAMESPACE, RELEASE, SELECTORS, TREE, VERSION, Driver
 from deployment.reservations import reservations
 from deployment.troubles import pytest_runtest_makereport  # noqa: F401 (a hook)
 from image.driver import PROGRAMS, driver as image_of_the_driver
@@ -37,7 +37,7 @@ class Skew:
     def images(self, part: str) -> set[str]:
         """Of its pods, their tags."""
         return {container["image"].rpartition(":")[2] for pod in self.driver.pods(part) for container in pod["spec"]["containers"]
-                if "/azuredisk:" in container["image"]}
+                if container["image"].startswith(f"{IMAGE}:")}
 
     @contextlib.contextmanager
     def before(self, part: str) -> Iterator[None]:
@@ -60,7 +60,7 @@ def driver() -> Iterator[Driver]:
     with Cluster.up(NODES, stock_times=True) as cluster, Azure(cluster, **QUICK) as azure, reservations(cluster) as disks:
         driver = Driver(cluster, azure)
         driver.load_images(disks)
-        image = image_of_the_driver(f"{REGISTRY}/azuredisk:{TAG_BEFORE}", TAG_BEFORE).image
+        image = image_of_the_driver(f"{IMAGE}:{TAG_BEFORE}", TAG_BEFORE).image
         programs = {f"/bin/{program}": BEFORE / "build" / "bin" / program for program in PROGRAMS}
         cluster.load(disks.given_to(replace(image, files=image.files | programs)))
         cluster.load(ledger.image(cluster.directory))
@@ -73,5 +73,5 @@ def driver() -> Iterator[Driver]:
 def skew(driver) -> Skew:
     skew = Skew(driver)
     skew.helm("install", BEFORE / CHART.relative_to(TREE), TAG_BEFORE)
-    skew.helm("upgrade", CHART, TAG)
+    skew.helm("upgrade", CHART, VERSION)
     return skew

@@ -5,7 +5,7 @@ Started by `make skew PREVIOUS=v1.2.3`."""
 
 import pytest
 from cluster.waiting import until
-from deployment.driver import TAG
+from deployment.driver import VERSION
 from deployment.failover import NetworkCut
 from failover.test_failover import TAINT, Database, taints
 
@@ -16,7 +16,7 @@ from .conftest import WORKLOADS
 def test_a_node_is_lost(driver, skew, old):
     with skew.before(old), Database(driver, f"old-{old}") as database:
         [new] = [part for part in WORKLOADS if part != old]
-        assert skew.images(new) == {TAG}
+        assert skew.images(new) == {VERSION}
         database.write()
         cut = NetworkCut(driver, database.node)
         cut.ends_writing(database.ledger)
