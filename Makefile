@@ -19,6 +19,7 @@
 # make crds     crds/ and its copy in the chart, from lib/api/azdisk.proto
 # make docs     the reference pages in docs/
 # make site     all pages of docs/ as a site, in build/site
+# make pictures  docs/pictures/dashboard-*.svg: the dashboards, with what a cluster of their own has to show
 # make clean    removes build/
 
 BUILD := build

@@ -2,11 +2,11 @@
 # make setup PACKAGES=build    only what is for that: build, image, unit, lint, test, cluster, roots
 
 PACKAGES := build image lint test cluster
-demo bench bench-placement conformance skew: PACKAGES := build cluster
+demo pictures bench bench-placement conformance skew: PACKAGES := build cluster
 nightly: PACKAGES += roots
 
 # The goals that may install. Under any other, what is missing is named.
-INSTALLING := $(filter setup demo test guest bench bench-placement conformance skew nightly,$(MAKECMDGOALS))
+INSTALLING := $(filter setup demo pictures test guest bench bench-placement conformance skew nightly,$(MAKECMDGOALS))
 
 .PHONY: setup install-packages cluster-tools suite-tools
 setup: install-packages $(if $(filter test cluster,$(PACKAGES)),$(PYTHON))

@@ -1,5 +1,5 @@
-"""The dashboards of the chart, as Grafana would read them: it is not there, so nobody has seen them drawn. What they ask
-is parsed by promtool, and test/integration/test_metrics.py compares it with what the programs serve."""
+"""The dashboards of the chart, as Grafana would read them. What they ask is parsed by promtool, and
+test/integration/test_metrics.py compares it with what the programs serve; test/monitoring draws them."""
 
 import re
 
@@ -71,8 +71,20 @@ def test_panels_say_what_they_show(dashboard):
         assert panel["title"] and panel["type"] in ("stat", "timeseries") and panel["datasource"] == source
         assert panel["fieldConfig"]["defaults"]["unit"] in ("none", "ops", "s", "bytes", "percentunit")
         assert panel["targets"] and all(target["datasource"] == source for target in panel["targets"])
-        steps = panel["fieldConfig"]["defaults"]["thresholds"]["steps"]
+        defaults = panel["fieldConfig"]["defaults"]
+        assert ("decimals" in defaults) == (panel["type"] == "stat" and defaults["unit"] == "none")
+        steps = defaults["thresholds"]["steps"]
         assert steps[0]["value"] is None and len(steps) == 1 + (len({step["color"] for step in steps}) == 2)
+
+
+def test_calls_are_named_by_their_last_part(dashboard):
+    for panel in dashboard["panels"]:
+        named = any("{{method_name}}" in target["legendFormat"] for target in panel["targets"])
+        found = [change["options"] for change in panel.get("transformations", []) if change["id"] == "renameByRegex"]
+        assert len(found) == named
+        for change in found:
+            name = re.sub(change["regex"], change["renamePattern"].replace("$", "\\"), "/csi.v1.Node/NodeStageVolume 13")
+            assert name == "NodeStageVolume 13" and not change["regex"].startswith("/"), "a slash: an expression with flags"
 
 
 def test_variables_are_those_that_are_used(dashboard):

@@ -20,11 +20,19 @@ Grafana's JSON of files/dashboards.yaml.
 {{- $steps := list (dict "color" "green" "value" nil) -}}
 {{- with .panel.above }}{{ $steps = append $steps (dict "color" "red" "value" .) }}{{ end -}}
 {{- with .panel.below }}{{ $steps = list (dict "color" "red" "value" nil) (dict "color" "green" "value" .) }}{{ end -}}
-{{- dict
+{{- $defaults := dict "unit" .panel.unit "min" 0 "thresholds" (dict "mode" "absolute" "steps" $steps) -}}
+{{- /* Prometheus reckons how much more there was than it has seen: 1.02 for one. */}}
+{{- if and (eq .kind "stat") (eq .panel.unit "none") }}{{ $_ := set $defaults "decimals" 0 }}{{ end -}}
+{{- $panel := dict
   "id" .id "type" .kind "title" .panel.title "description" (default "" .panel.about) "datasource" $source "targets" $targets
-  "gridPos" (dict "x" .x "y" .y "w" .w "h" .h)
-  "fieldConfig" (dict "overrides" list "defaults" (dict "unit" .panel.unit "min" 0 "thresholds" (dict "mode" "absolute" "steps" $steps)))
-  | toJson -}}
+  "gridPos" (dict "x" .x "y" .y "w" .w "h" .h) "fieldConfig" (dict "overrides" list "defaults" $defaults) -}}
+{{- with .panel.shows }}{{ $_ := set $panel "options" (dict "textMode" .) }}{{ end -}}
+{{- /* Of /csi.v1.Node/NodeStageVolume the last part. What begins with a slash would be an expression with flags. */}}
+{{- if contains "{{method_name}}" (keys .panel.queries | join " ") -}}
+{{- $short := dict "regex" ".+/(.+)" "renamePattern" "$1" -}}
+{{- $_ := set $panel "transformations" (list (dict "id" "renameByRegex" "options" $short)) -}}
+{{- end -}}
+{{- toJson $panel -}}
 {{- end }}
 
 {{/* (dict "dashboard" a dashboard "written" the expressions by recorded series that are written out) -> the dashboard, as JSON. */}}
