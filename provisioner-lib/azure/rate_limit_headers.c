@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "lib/base/alloc.h"
+#include "provisioner-lib/azure/arm_error.h"
 
 /* What one answer says is left. */
 typedef void limit_fn(void *ctx, const struct arm_request *request, const char *limit,
@@ -117,6 +118,10 @@ void rate_limit_headers_close(struct token_buckets *buckets, const struct arm_re
                               const struct http_response *response, const struct err *err,
                               const json_t *json, uint64_t now)
 {
-    token_buckets_close(buckets, request->kind, request->resource,
-                        scope_of(request, response, err, json), now + err_retry_after_ms(err), now);
+    enum bucket_scope scope = scope_of(request, response, err, json);
+    uint64_t until = now + err_retry_after_ms(err);
+
+    token_buckets_close(buckets, request->kind, request->resource, scope, until, now);
+    if (arm_retry_after_ms(response, 0) > 0) /* it says when, if only by a date */
+        token_buckets_refill_at(buckets, request->kind, request->resource, scope, until, now);
 }

@@ -66,7 +66,7 @@ static const struct policy {
 struct bucket {
     const struct limit *limit;
     unsigned left;
-    uint64_t since; /* when the period that runs began; of no meaning when full */
+    uint64_t next; /* when more is added; of no meaning when full */
     uint64_t closed_until;
 };
 
@@ -123,11 +123,11 @@ void token_buckets_free(struct token_buckets *buckets)
 static void refill(struct bucket *bucket, uint64_t now)
 {
     const struct limit *limit = bucket->limit;
-    uint64_t periods = now > bucket->since ? (now - bucket->since) / limit->period_ms : 0;
+    uint64_t periods = now >= bucket->next ? 1 + (now - bucket->next) / limit->period_ms : 0;
     uint64_t left = bucket->left + periods * limit->refill;
 
     bucket->left = left < limit->size ? (unsigned)left : limit->size;
-    bucket->since += periods * limit->period_ms;
+    bucket->next += periods * limit->period_ms;
 }
 
 static bool is_full(const struct bucket *bucket)
@@ -138,13 +138,13 @@ static bool is_full(const struct bucket *bucket)
 static void take(struct bucket *bucket, unsigned n, uint64_t now)
 {
     if (is_full(bucket))
-        bucket->since = now + TRAVEL_MS;
+        bucket->next = now + TRAVEL_MS + bucket->limit->period_ms;
     bucket->left -= n < bucket->left ? n : bucket->left;
 }
 
 static uint64_t due(const struct bucket *bucket, uint64_t now)
 {
-    uint64_t at = bucket->left > 0 ? now : bucket->since + bucket->limit->period_ms;
+    uint64_t at = bucket->left > 0 ? now : bucket->next;
 
     return at > bucket->closed_until ? at : bucket->closed_until;
 }
@@ -285,17 +285,34 @@ void token_buckets_note(struct token_buckets *buckets, enum arm_kind kind, const
         take(bucket, bucket->left - left, now);
 }
 
-void token_buckets_close(struct token_buckets *buckets, enum arm_kind kind, const char *resource,
-                         enum bucket_scope scope, uint64_t until, uint64_t now)
+/* The same, or the next wider one if there is none. */
+static struct bucket *find_refused(struct token_buckets *buckets, enum arm_kind kind,
+                                   const char *resource, enum bucket_scope scope, uint64_t now)
 {
     struct bucket *bucket = find(buckets, kind, resource, scope, now);
 
     if (!bucket && scope == BUCKET_RESOURCE)
         bucket = find(buckets, kind, resource, BUCKET_SUBSCRIPTION, now);
-    if (!bucket)
-        bucket = find(buckets, kind, resource, BUCKET_METHOD, now);
+    return bucket ? bucket : find(buckets, kind, resource, BUCKET_METHOD, now);
+}
+
+void token_buckets_close(struct token_buckets *buckets, enum arm_kind kind, const char *resource,
+                         enum bucket_scope scope, uint64_t until, uint64_t now)
+{
+    struct bucket *bucket = find_refused(buckets, kind, resource, scope, now);
+
     if (until > bucket->closed_until)
         bucket->closed_until = until;
+}
+
+void token_buckets_refill_at(struct token_buckets *buckets, enum arm_kind kind,
+                             const char *resource, enum bucket_scope scope, uint64_t at,
+                             uint64_t now)
+{
+    struct bucket *bucket = find_refused(buckets, kind, resource, scope, now);
+
+    bucket->left = 0;
+    bucket->next = at;
 }
 
 unsigned token_buckets_left(struct token_buckets *buckets, enum arm_kind kind,

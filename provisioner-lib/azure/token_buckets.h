@@ -74,8 +74,14 @@ enum bucket_scope {
 };
 /* The scope of a bucket by Azure's name for it; false if the kind has no such bucket. */
 bool bucket_scope_of(enum arm_kind kind, const char *limit, enum bucket_scope *ret);
+/* Nothing goes out until then. */
 void token_buckets_close(struct token_buckets *buckets, enum arm_kind kind, const char *resource,
                          enum bucket_scope scope, uint64_t until, uint64_t now);
+/* Azure has said that it is empty, and when more is added, which counts more than what was reckoned
+ * here: others may have taken from it, before this process began, too. */
+void token_buckets_refill_at(struct token_buckets *buckets, enum arm_kind kind,
+                             const char *resource, enum bucket_scope scope, uint64_t at,
+                             uint64_t now);
 
 /* What is left for requests of a kind that are about no VM in particular, and in the VM's bucket
  * that has least; the bucket's size if all are full, or there is none. */

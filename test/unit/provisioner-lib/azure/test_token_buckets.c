@@ -11,7 +11,8 @@
 
 /* Each row is a run on buckets of its own: a script of words, and when the next request would be
  * due, in seconds. "N*kind:vm" spends N; "@S" lets time go on to S; "limit=N" is what an answer
- * says is left; "!scope:S" is a refusal until S. The request is of the last kind and VM. */
+ * says is left; "!scope:S" is a refusal until S, "^scope:S" one with more from S on. The request is
+ * of the last kind and VM. */
 static const struct {
     const char *why, *script;
     unsigned due;
@@ -39,6 +40,11 @@ static const struct {
     {"or for all writes", "1*u:a !2:17 0*w:-", 17},
     {"the longest counts", "1*u:a !0:17 !0:5", 17},
     {"and the bucket, if that takes longer", "12*u:a !0:17", 61},
+    {"unless Azure says when more is added", "12*u:a !0:17 ^0:17", 17},
+    {"which is what a period brings", "12*u:a !0:17 ^0:17 @17 3*u:a 0*u:a", 17},
+    {"not more", "12*u:a !0:17 ^0:17 @17 4*u:a", 77},
+    {"others have taken what was thought to be left", "1*u:a !0:17 ^0:17 @17 4*u:a", 77},
+    {"whether for the VM or for all", "1*u:a ^1:17 0*u:b", 17},
     {"a refusal of what has no VM counts for all of the kind", "1*w:- !0:17", 17},
     {"one for long is not forgotten", "1*u:a !0:3000 @1200 0*u:b @1900 0*r:c 0*u:a", 3000},
 };
@@ -80,6 +86,9 @@ static void run_word(struct run *run, const char *word)
     } else if (sscanf(word, "!%u:%u", &scope, &number) == 2) {
         token_buckets_close(run->buckets, run->kind, resource_of(run), (enum bucket_scope)scope,
                             number SECONDS, run->now);
+    } else if (sscanf(word, "^%u:%u", &scope, &number) == 2) {
+        token_buckets_refill_at(run->buckets, run->kind, resource_of(run), (enum bucket_scope)scope,
+                                number SECONDS, run->now);
     } else {
         assert_int_equal(sscanf(word, "%63[^=]=%u", name, &number), 2);
         token_buckets_note(run->buckets, run->kind, resource_of(run), name, number, run->now);

@@ -404,7 +404,8 @@ static void refuse_for_budget(struct world *world, const char *text, int times)
         .text = text,
         .times = times,
         .status = 429,
-        .headers = {{"Retry-After", "17"}},
+        .headers = {{"Retry-After", "17"},
+                    {"x-ms-ratelimit-remaining-resource", "Microsoft.Compute/UpdateVMResource;0"}},
         .body = "{'code': 'OperationNotAllowed', 'message': 'too many requests', 'details': "
                 "[{'code': 'TooManyRequests', 'target': 'UpdateVMResource'}]}"};
 }
