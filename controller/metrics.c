@@ -265,13 +265,15 @@ static void count_driver_nodes(const struct controller *controller)
                "alive");
 }
 
-/* Who watches whether a counter grows does not see its first value. */
 static void begin_at_zero(void)
 {
-    metric_add(&METRIC_FAILOVERS, 0, "held back");
-    metric_add(&METRIC_FAILOVERS, 0, "in part");
-    metric_add(&METRIC_FAILOVERS, 0, "released");
-    metric_add(&METRIC_AUDIT_SCANS, 0, "ok");
+    metric_begin(&METRIC_FAILOVERS, "held back");
+    metric_begin(&METRIC_FAILOVERS, "in part");
+    metric_begin(&METRIC_FAILOVERS, "released");
+    metric_begin(&METRIC_FAILOVER_SECONDS, "detect");
+    metric_begin(&METRIC_FAILOVER_SECONDS, "fence");
+    metric_begin(&METRIC_AUDIT_SCANS, "ok");
+    azure_metrics_begin();
 }
 
 void metrics_refresh(const struct controller *controller, bool leads)

@@ -108,14 +108,16 @@ struct metric *const NODE_METRICS[] = {
 };
 const size_t N_NODE_METRICS = COUNT_OF(NODE_METRICS);
 
-/* Who watches whether a counter grows does not see its first value. */
 static void begin_at_zero(void)
 {
-    metric_add(&METRIC_PROOFS, 0, "refused");
-    metric_add(&METRIC_FENCES, 0, "refused");
-    metric_add(&METRIC_FENCES, 0, "lost");
-    metric_add(&METRIC_HEARTBEATS, 0, "failed");
-    metric_add(&METRIC_NODE_LEASE, 0, "failed");
+    metric_begin(&METRIC_PROOFS, "refused");
+    metric_begin(&METRIC_FENCES, "refused");
+    metric_begin(&METRIC_FENCES, "lost");
+    metric_begin(&METRIC_HEARTBEATS, "failed");
+    metric_begin(&METRIC_NODE_LEASE, "failed");
+    metric_begin(&METRIC_PREEMPT_REQUESTS, "done");
+    metric_begin(&METRIC_PREEMPT_REQUESTS, "failed");
+    metric_begin(&METRIC_PREEMPT_REQUESTS, "refused");
 }
 
 void metrics_refresh(const struct node *node)

@@ -94,6 +94,14 @@ void metric_update(struct metric *metric, double amount, const char *const *labe
     pthread_mutex_unlock(&lock);
 }
 
+void metric_declare(struct metric *metric, const char *const *labels)
+{
+    assert(metric->type != METRIC_GAUGE);
+    pthread_mutex_lock(&lock);
+    series_of(metric, labels);
+    pthread_mutex_unlock(&lock);
+}
+
 void metric_assign(struct metric *metric, double value, const char *const *labels)
 {
     assert(metric->type == METRIC_GAUGE);

@@ -1,9 +1,9 @@
 /* metrics.h - counters, gauges and histograms in Prometheus' text format.
  *
  * A metric is a static struct with its name, help, label names and, for a histogram, buckets; a
- * program lists its metrics in one table. Series appear with their first value. Label values come
- * from closed sets; METRIC_MAX_SERIES is the bound in case one does not, and what is beyond it is
- * counted in the series whose labels are all "other". Any thread.
+ * program lists its metrics in one table. Series appear with their first value, or by metric_begin.
+ * Label values come from closed sets; METRIC_MAX_SERIES is the bound in case one does not, and what
+ * is beyond it is counted in the series whose labels are all "other". Any thread.
  *
  * Units are seconds and bytes; a counter's name ends in _total (prometheus.io/docs/practices).
  */
@@ -36,9 +36,14 @@ struct metric {
 #define metric_set(metric, value, ...)                                                             \
     metric_assign((metric), (value), (const char *const[METRIC_MAX_LABELS]){__VA_ARGS__})
 #define metric_observe metric_add /* of a histogram */
+#define metric_begin(metric, ...)                                                                  \
+    metric_declare((metric), (const char *const[METRIC_MAX_LABELS]){__VA_ARGS__})
 
 /* Counter and gauge: add; histogram: count one observation of `amount`. */
 void metric_update(struct metric *metric, double amount, const char *const *labels);
+/* Counter and histogram: the series is there from now on, at 0 if there is nothing yet. Who watches
+ * whether it grows does not see the first value that it has. */
+void metric_declare(struct metric *metric, const char *const *labels);
 /* Gauge only. */
 void metric_assign(struct metric *metric, double value, const char *const *labels);
 

@@ -1,5 +1,9 @@
 #include "provisioner-lib/azure/azure_metrics.h"
 
+#include "lib/base/alloc.h"
+#include "lib/base/err.h"
+#include "provisioner-lib/azure/token_buckets.h"
+
 static const double disks[] = {1, 2, 4, 8, 16, 32, 64, 0};
 
 struct metric METRIC_AZURE_REQUESTS = {
@@ -65,3 +69,15 @@ struct metric METRIC_AZURE_SKU_SOURCE = {
     .type = METRIC_GAUGE,
     .labels = {"source"},
 };
+
+void azure_metrics_begin(void)
+{
+    static const enum err_kind refusals[] = {ERR_THROTTLED, ERR_DENIED, ERR_EXHAUSTED};
+
+    for (int kind = 0; kind < ARM_KINDS; kind++)
+        for (size_t i = 0; i < COUNT_OF(refusals); i++)
+            metric_begin(&METRIC_AZURE_REQUESTS, arm_kind_name((enum arm_kind)kind),
+                         err_kind_reason(refusals[i]));
+    metric_begin(&METRIC_AZURE_RETRIES, arm_kind_name(ARM_VM_UPDATE), "throttled");
+    metric_begin(&METRIC_AZURE_RETRIES, arm_kind_name(ARM_INSTANCE_UPDATE), "throttled");
+}

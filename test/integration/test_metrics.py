@@ -105,10 +105,14 @@ def test_alerts_are_grouped_by_the_program_that_serves_what_they_look_at(scrapes
 def test_counters_of_rare_events_begin_at_zero(scrapes):
     """Whoever watches whether they grow would not see their first value."""
     for program, *counters in (
-        ("azdisk-controller", 'azuredisk_failovers_total{result="held back"}', 'azuredisk_failovers_total{result="released"}'),
+        ("azdisk-controller", 'azuredisk_failovers_total{result="held back"}', 'azuredisk_failovers_total{result="released"}',
+         'azuredisk_failover_duration_seconds_count{phase="fence"}',
+         'azuredisk_azure_requests_total{kind="vm_update",result="Throttled"}',
+         'azuredisk_azure_requests_total{kind="disk_write",result="ResourceExhausted"}',
+         'azuredisk_azure_retries_total{kind="vm_update",reason="throttled"}'),
         ("azdisk-node", 'azuredisk_disk_proofs_total{verdict="refused"}', 'azuredisk_fences_total{result="refused"}',
          'azuredisk_fences_total{result="lost"}', 'azuredisk_heartbeats_total{result="failed"}',
-         'azuredisk_node_lease_writes_total{result="failed"}'),
+         'azuredisk_node_lease_writes_total{result="failed"}', 'azuredisk_preempt_requests_total{result="refused"}'),
     ):
         for counter in counters:
             assert f"\n{counter} 0\n" in scrapes[program]

@@ -46,6 +46,26 @@ static void test_a_gauge(void **state)
                               "azdisk_plain 7.5\n");
 }
 
+static void test_what_is_rare_begins_at_zero(void **state)
+{
+    (void)state;
+    metric_begin(&calls, "attach", "Throttled");
+    metric_begin(&by_kind, "read");
+    CLEANUP(freep) char *counter = written(&calls);
+    CLEANUP(freep) char *histogram = written(&by_kind);
+    assert_non_null(
+        strstr(counter, "azdisk_calls_total{method=\"attach\",code=\"Throttled\"} 0\n"));
+    assert_non_null(
+        strstr(histogram, "azdisk_by_kind_seconds_bucket{kind=\"read\",le=\"+Inf\"} 0\n"));
+    assert_non_null(strstr(histogram, "azdisk_by_kind_seconds_sum{kind=\"read\"} 0\n"));
+    assert_non_null(strstr(histogram, "azdisk_by_kind_seconds_count{kind=\"read\"} 0\n"));
+
+    metric_add(&calls, 2, "attach", "Throttled");
+    metric_begin(&calls, "attach", "Throttled");
+    CLEANUP(freep) char *later = written(&calls);
+    assert_non_null(strstr(later, "azdisk_calls_total{method=\"attach\",code=\"Throttled\"} 2\n"));
+}
+
 static void test_labels_make_series_and_are_escaped(void **state)
 {
     (void)state;
@@ -158,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_a_gauge, clear),
+        cmocka_unit_test_teardown(test_what_is_rare_begins_at_zero, clear),
         cmocka_unit_test_teardown(test_labels_make_series_and_are_escaped, clear),
         cmocka_unit_test_teardown(test_histograms_are_cumulative, clear),
         cmocka_unit_test_teardown(test_series_are_bounded, clear),
