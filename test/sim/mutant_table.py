@@ -314,7 +314,7 @@ MUTANTS = [
            "if (behind && strcmp(behind, name) == 0)", "if (behind)", landscape="namesakes"),
     # ---- pace ----
     Mutant("429 retried early", "provisioner-lib/azure/rate_limit_headers.c",
-           "now + err_retry_after_ms(err), now);", "now, now);", "azure-faults"),
+           "now + err_retry_after_ms(err);", "now;", "azure-faults"),
     # ---- replicas ----
     Mutant("replicas never made", "controller/replica/plan.c",
            "if (tally->shares < in->max_shares) {", "if (tally->shares > in->max_shares) {"),
