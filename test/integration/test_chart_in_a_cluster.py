@@ -18,6 +18,12 @@ def cluster(tmp_path_factory):
 
 
 @pytest.fixture
+def scheduler() -> dict[str, object]:
+    """Values that go with the cluster's version."""
+    return {}
+
+
+@pytest.fixture
 def install(cluster, tmp_path):
     """Installs or upgrades the only release, and returns what Helm tells, and what it warns of."""
     helm = Helm(cluster)
@@ -39,10 +45,10 @@ def test_the_values_of_each_chart_can_be_installed_and_exchanged(install):
         assert not warned
 
 
-def test_every_value_can_be_set(install):
+def test_every_value_can_be_set(install, scheduler):
     """Also what a schema of the chart does not look into, such as volumes and affinities. But for cert-manager's
     Certificate, whose definition is not there."""
-    _, warned = install(every_value_changed() | SCHEDULER | NO_CERT_MANAGER
+    _, warned = install(every_value_changed() | SCHEDULER | scheduler | NO_CERT_MANAGER
                         | {"controller.cloudConfigSecretNamespace": "kube-system"})
     assert "unknown field" not in warned and "duplicate" not in warned, warned
 
