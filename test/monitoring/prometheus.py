@@ -72,7 +72,11 @@ class Prometheus:
                  f"--web.listen-address=127.0.0.1:{PORT}")
         with open(self._folder / "log", "wb") as log:
             self._process = subprocess.Popen([*self.cluster.network.enter("cp"), program, *flags], stdout=log, stderr=log)
-        until(self._is_ready, "Prometheus is ready", 60)
+        try:
+            until(self._is_ready, "Prometheus is ready", 60)
+        except BaseException:
+            self._process.kill()
+            raise
 
     def _is_ready(self) -> bool:
         if self._process.poll() is not None:
