@@ -155,6 +155,23 @@ static void see_node(struct task *self, const struct failover_work *work)
                     err_message(err));
 }
 
+/* The kubelet of a deleted Node goes on. If it stages a volume anew, the plug-in takes the fence
+ * back, and what its attachment says of that may be on its way to the cache. */
+static struct err *see_fences(struct task *self, const struct failover_work *work)
+{
+    struct controller *controller = work->controller;
+
+    for (size_t i = 0; i < work->in.n_volumes; i++) {
+        CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
+
+        TRY(err_unless(cached_get(self, controller->leader_kube, controller->attachments,
+                                  controller->settings.namespace_,
+                                  work->disks[i].attachment->metadata->name, &now),
+                       ERR_NOT_FOUND));
+    }
+    return NULL;
+}
+
 /* A pod may have been placed there meanwhile, of whose volumes the cache does not know yet: what
  * was decided holds only if it is decided again thereafter. */
 static struct err *give_up(struct task *self, struct failover_work *work, enum failover_step step)
@@ -162,6 +179,8 @@ static struct err *give_up(struct task *self, struct failover_work *work, enum f
     CLEANUP(failover_work_fini) struct failover_work again = {0};
 
     TRY(informers_catch_up_volume_attachments(self, work->controller));
+    if (step == FAILOVER_STAND_IN)
+        TRY(see_fences(self, work));
     failover_work_gather(work->controller, work->name, work->look, &again);
     if (!again.node || failover_next(&again.in).step != step)
         return NULL;
