@@ -87,7 +87,7 @@ class Driver:
         return values
 
     def install(self, **changes: dict) -> None:
-        """By the page's command, and `changes`, values of the chart by section: controller={"replicaGCDelay": "20s"}. Back when
+        """By the command of the page, with `changes`, values of the chart by section: controller={"replicaGCDelay": "20s"}. Back when
         everything is ready, the extender with the webhook's certificate, which kubelet may show to it two minutes late; and
         kube-scheduler asks the extender where placement.mode says so."""
         secret = {

@@ -161,19 +161,14 @@ class Prometheus:
         with self.cluster.inside("cp"), urllib.request.urlopen(f"http://127.0.0.1:{PORT}/{path}?{query}", timeout=30) as answer:
             return answer.read()
 
-    def unreached(self) -> list[str]:
-        """What it cannot read, with the reason."""
-        targets = json.loads(self._get("api/v1/targets", state="active"))["data"]["activeTargets"]
-        return [f"{target['scrapeUrl']}: {target['health']} {target['lastError']}" for target in targets
-                if target["health"] != "up"]
-
     def jobs(self) -> set[str]:
+        """Of which it reads all that there is."""
         targets = json.loads(self._get("api/v1/targets", state="active"))["data"]["activeTargets"]
-        return {target["labels"]["job"] for target in targets if target["health"] == "up"}
+        unread = {target["labels"]["job"] for target in targets if target["health"] != "up"}
+        return {target["labels"]["job"] for target in targets} - unread
 
     def series(self, expression: str, begin: float, end: float, step: int) -> list[tuple[dict, list[tuple[float, float]]]]:
         """Labels, and what there is at each step, by time; nothing where there is no number."""
         answer = json.loads(self._get("api/v1/query_range", query=expression, start=begin, end=end, step=step))
         return [(found["metric"], [(float(time), float(value)) for time, value in found["values"] if isfinite(float(value))])
                 for found in answer["data"]["result"]]
-
