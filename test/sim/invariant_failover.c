@@ -443,11 +443,14 @@ static void check_taken_back(const struct invariants *invariants, const struct m
                          machine->name, (double)machine->connected_since / 1000);
 }
 
-/* Somebody has deleted the Node; or has attached the volume by hand, here or elsewhere, and one of
- * the two comes first. */
+/* Somebody has deleted the Node, and its plug-in, if it is there again, is not yet; or has attached
+ * the volume by hand, here or elsewhere, and one of the two comes first. */
 static bool is_hindered(const struct sim *sim, const struct publication *publication)
 {
-    if (!publication->machine->registered)
+    const struct machine *machine = publication->machine;
+
+    if (!machine->registered ||
+        !kube_server_get(sim->kube, &AZ_DRIVER_NODES, WORLD_NAMESPACE, machine->name))
         return true;
     LIST_FOREACH(&sim->world->publications, link) {
         const struct publication *other = PUBLICATION_OF(link);
