@@ -1,6 +1,7 @@
 #include "lib/base/arena.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -9,20 +10,21 @@
 enum {
     FIRST_BLOCK = 512,
     LARGEST_BLOCK = 16 * 1024,
-    ALIGNMENT = 16,
+    ALIGNMENT = _Alignof(int64_t),
 };
 
 struct block {
     struct block *next;
     size_t size;
-    _Alignas(ALIGNMENT) char bytes[];
+    _Alignas(int64_t) char bytes[];
 };
 
 struct arena {
     struct block *blocks;
-    size_t used;         /* of the first block */
+    size_t front, back;  /* in the first block; what is free lies between them */
     struct block *large; /* one for each request that is larger than LARGEST_BLOCK */
-    size_t total;
+    size_t used;         /* by what was handed out */
+    size_t taken;        /* from the system */
 };
 
 struct arena *arena_new(void)
@@ -53,7 +55,7 @@ static struct block *add_block(struct arena *arena, struct block **list, size_t 
 
     *block = (struct block){.next = *list, .size = size};
     *list = block;
-    arena->total += sizeof *block + size;
+    arena->taken += sizeof *block + size;
     return block;
 }
 
@@ -66,19 +68,58 @@ static size_t next_block_size(const struct arena *arena, size_t least)
     return size < least ? least : size;
 }
 
+static bool has_room(const struct arena *arena, size_t size)
+{
+    return arena->blocks && arena->back - arena->front >= size;
+}
+
+static void begin_block(struct arena *arena, size_t size)
+{
+    arena->front = 0;
+    arena->back = add_block(arena, &arena->blocks, size)->size;
+}
+
+/* NULL: it is to be taken from the first block, where there is room for it now. */
+static void *own_block(struct arena *arena, size_t size)
+{
+    arena->used += size;
+    if (has_room(arena, size))
+        return NULL;
+    if (size > LARGEST_BLOCK)
+        return add_block(arena, &arena->large, size)->bytes;
+    begin_block(arena, next_block_size(arena, size));
+    return NULL;
+}
+
+struct arena *arena_new_sized(size_t size)
+{
+    struct arena *arena = arena_new();
+
+    begin_block(arena, size);
+    return arena;
+}
+
 void *arena_alloc(struct arena *arena, size_t size)
 {
     size_t rounded = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    char *memory = own_block(arena, rounded);
 
-    if (rounded > LARGEST_BLOCK)
-        return add_block(arena, &arena->large, rounded)->bytes;
-    if (!arena->blocks || arena->blocks->size - arena->used < rounded) {
-        add_block(arena, &arena->blocks, next_block_size(arena, rounded));
-        arena->used = 0;
+    if (!memory) {
+        memory = arena->blocks->bytes + arena->front;
+        arena->front += rounded;
     }
+    return memory;
+}
 
-    char *memory = arena->blocks->bytes + arena->used;
-    arena->used += rounded;
+/* From the back, where nothing is aligned. */
+char *arena_alloc_text(struct arena *arena, size_t size)
+{
+    char *memory = own_block(arena, size);
+
+    if (!memory) {
+        arena->back -= size;
+        memory = arena->blocks->bytes + arena->back;
+    }
     return memory;
 }
 
@@ -86,7 +127,7 @@ char *arena_strdup(struct arena *arena, const char *text)
 {
     size_t size = strlen(text) + 1;
 
-    return memcpy(arena_alloc(arena, size), text, size);
+    return memcpy(arena_alloc_text(arena, size), text, size);
 }
 
 char *arena_printf(struct arena *arena, const char *format, ...)
@@ -99,7 +140,12 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     return arena_strdup(arena, text);
 }
 
+size_t arena_used(const struct arena *arena)
+{
+    return arena->used;
+}
+
 size_t arena_bytes(const struct arena *arena)
 {
-    return arena->total;
+    return arena->taken;
 }

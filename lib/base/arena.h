@@ -13,13 +13,18 @@
 struct arena;
 
 struct arena *arena_new(void);
+/* One with just these bytes, arena_used() of another one in which the same was made. */
+struct arena *arena_new_sized(size_t size);
 void arena_free(struct arena *arena); /* NULL is fine */
 DEFINE_CLEANUP(struct arena, arena_free)
 
-/* `size` zeroed bytes, aligned for any type. */
+/* `size` zeroed bytes, aligned for pointers and 64-bit numbers. */
 void *arena_alloc(struct arena *arena, size_t size) __attribute__((warn_unused_result));
+/* The same without alignment. */
+char *arena_alloc_text(struct arena *arena, size_t size) __attribute__((warn_unused_result));
 char *arena_strdup(struct arena *arena, const char *text) __attribute__((warn_unused_result));
 char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3), warn_unused_result));
 
+size_t arena_used(const struct arena *arena);  /* by what was handed out */
 size_t arena_bytes(const struct arena *arena); /* taken from the system */

@@ -159,7 +159,7 @@ static bool is_too_deep(const json_t *json, unsigned depth)
 
 static char *copy_string(struct arena *arena, const char *text, size_t length)
 {
-    return memcpy(arena_alloc(arena, length + 1), text, length);
+    return memcpy(arena_alloc_text(arena, length + 1), text, length);
 }
 
 /* A subtree of any shape, as text. */

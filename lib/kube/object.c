@@ -16,10 +16,9 @@ static const Api__ObjectMeta *metadata_of(const ProtobufCMessage *message)
     return *(const Api__ObjectMeta *const *)(const void *)((const char *)message + field->offset);
 }
 
-struct err *kube_object_decode(const ProtobufCMessageDescriptor *type, const json_t *json,
-                               struct kube_object **ret)
+static struct err *decode(const ProtobufCMessageDescriptor *type, const json_t *json,
+                          struct arena *arena, struct kube_object **ret)
 {
-    CLEANUP(arena_freep) struct arena *arena = arena_new();
     const ProtobufCMessage *message;
 
     struct err *err = json_decode(type, json, arena, &message);
@@ -40,8 +39,20 @@ struct err *kube_object_decode(const ProtobufCMessageDescriptor *type, const jso
                    : metadata->name,
         .version = metadata->resource_version ? strtoull(metadata->resource_version, NULL, 10) : 0,
     };
-    object->arena = TAKE_PTR(arena);
     *ret = object;
+    return NULL;
+}
+
+/* A cache keeps very many: each takes no more memory than it needs, which the first pass tells. */
+struct err *kube_object_decode(const ProtobufCMessageDescriptor *type, const json_t *json,
+                               struct kube_object **ret)
+{
+    CLEANUP(arena_freep) struct arena *draft = arena_new();
+
+    TRY(decode(type, json, draft, ret));
+    CLEANUP(arena_freep) struct arena *exact = arena_new_sized(arena_used(draft));
+    TRY(decode(type, json, exact, ret));
+    (*ret)->arena = TAKE_PTR(exact);
     return NULL;
 }
 

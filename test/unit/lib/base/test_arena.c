@@ -27,6 +27,17 @@ static size_t random_size(unsigned *random)
     }
 }
 
+static unsigned char *random_piece(struct arena *arena, size_t size, unsigned *random)
+{
+    if (rand_r(random) % 2)
+        return (unsigned char *)arena_alloc_text(arena, size);
+
+    unsigned char *memory = arena_alloc(arena, size);
+
+    assert_int_equal((uintptr_t)memory % sizeof(uint64_t), 0);
+    return memory;
+}
+
 /* Against the model "every request is memory of its own": zeroed when it is handed out, aligned,
  * and still as it was written at the end. */
 static void test_pieces_never_overlap(void **state)
@@ -42,10 +53,9 @@ static void test_pieces_never_overlap(void **state)
 
         for (int i = 0; i < PIECES; i++) {
             size_t size = random_size(&random);
-            unsigned char *memory = arena_alloc(arena, size);
+            unsigned char *memory = random_piece(arena, size, &random);
 
             pieces[i] = (struct piece){memory, size, (unsigned char)rand_r(&random)};
-            assert_int_equal((uintptr_t)memory % 16, 0);
             for (size_t n = 0; n < size; n++)
                 assert_int_equal(memory[n], 0);
             memset(memory, pieces[i].mark, size);
@@ -74,6 +84,34 @@ static void test_large_requests_waste_nothing(void **state)
     assert_in_range(arena_bytes(arena), asked, asked + 20 * 1024);
 }
 
+static void make_some(struct arena *arena, unsigned random)
+{
+    for (int i = 0; i < 200; i++) {
+        size_t size = random_size(&random);
+
+        memset(random_piece(arena, size, &random), 1, size);
+    }
+}
+
+/* The same again fits to the byte, pieces of more than a block, too. */
+static void test_just_what_is_needed(void **state)
+{
+    (void)state;
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        CLEANUP(arena_freep) struct arena *draft = arena_new();
+
+        make_some(draft, seed);
+        CLEANUP(arena_freep) struct arena *sized = arena_new_sized(arena_used(draft));
+        size_t taken = arena_bytes(sized);
+        assert_in_range(taken, arena_used(draft), arena_used(draft) + 16);
+        make_some(sized, seed);
+        assert_int_equal(arena_bytes(sized), taken);
+        assert_int_equal(arena_used(sized), arena_used(draft));
+        memset(arena_alloc(sized, 1), 1, 1);
+        assert_true(arena_bytes(sized) > taken);
+    }
+}
+
 static void test_text(void **state)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
@@ -91,6 +129,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_never_overlap),
         cmocka_unit_test(test_large_requests_waste_nothing),
+        cmocka_unit_test(test_just_what_is_needed),
         cmocka_unit_test(test_text),
     };
 

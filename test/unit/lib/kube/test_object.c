@@ -28,6 +28,21 @@ static void test_keys_and_versions(void **state)
     }
 }
 
+/* Caches keep tens of thousands. */
+static void test_takes_no_more_than_it_needs(void **state)
+{
+    struct kube_object *object = object_of(
+        &api__node__descriptor,
+        "{'metadata':{'name':'a','labels':{'kubernetes.io/hostname':'a','x':''}},"
+        "'spec':{'providerID':'azure:///subscriptions/1/resourceGroups/rg/providers/"
+        "Microsoft.Compute/virtualMachines/a','taints':[{'key':'k','value':'v','effect':'e'}]}}");
+
+    (void)state;
+    assert_in_range(arena_bytes(object->arena), arena_used(object->arena),
+                    arena_used(object->arena) + 16);
+    kube_object_unref(object);
+}
+
 static void test_what_is_no_object(void **state)
 {
     static const struct {
@@ -114,9 +129,13 @@ static void test_key(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_keys_and_versions), cmocka_unit_test(test_what_is_no_object),
-        cmocka_unit_test(test_references),        cmocka_unit_test(test_digest),
-        cmocka_unit_test(test_metadata),          cmocka_unit_test(test_key),
+        cmocka_unit_test(test_takes_no_more_than_it_needs),
+        cmocka_unit_test(test_keys_and_versions),
+        cmocka_unit_test(test_what_is_no_object),
+        cmocka_unit_test(test_references),
+        cmocka_unit_test(test_digest),
+        cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_key),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
