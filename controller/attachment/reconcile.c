@@ -9,6 +9,7 @@
 #include "controller/attachment/snapshot.h"
 #include "controller/attachment/status.h"
 #include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/names.h"
 
 enum {
@@ -111,26 +112,11 @@ static struct err *detach(struct task *self, const struct attachment_work *work)
 
 /* ---- places ---- */
 
-/* Until the cache shows it as going: before, it would be chosen again. */
-static struct err *wait_deleting(struct task *self, struct controller *controller,
-                                 const struct kube_object *object)
-{
-    uint64_t deadline = loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS;
-    struct kube_object *now;
-
-    while ((now = store_get(controller->attachments, object->key)) &&
-           !kube_is_deleting(now->metadata) &&
-           strcmp(now->metadata->uid, object->metadata->uid) == 0)
-        TRY(store_wait(self, controller->attachments, object->key, deadline));
-    return NULL;
-}
-
 /* Only as it was read: a replica that has been promoted meanwhile stays. */
 static struct err *release(struct task *self, struct controller *controller,
                            const struct kube_object *object)
 {
-    TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object));
-    return wait_deleting(self, controller, object);
+    return cached_delete(self, controller->leader_kube, controller->attachments, object);
 }
 
 static struct err *preempt(struct task *self, struct attachment_work *work, size_t victim)

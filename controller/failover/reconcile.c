@@ -258,18 +258,16 @@ static struct err *detach(struct task *self, struct failover_work *work)
     CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(work->left);
 
     log_info("node %s is given up: its disk of %s is detached", work->name, object->metadata->name);
-    TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object));
-    while (store_get(controller->attachments, object->key) == object)
-        TRY(store_wait(self, controller->attachments, object->key,
-                       loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS));
-    return NULL;
+    return cached_delete(self, controller->leader_kube, controller->attachments, object);
 }
 
 static struct err *take_back(struct task *self, struct failover_work *work)
 {
     CLEANUP(json_decrefp) json_t *patch = failover_untaint_patch(work->node);
 
-    TRY(patch_node(self, work, patch));
+    struct err *err = patch_node(self, work, patch);
+    see_node(self, work);
+    TRY(err);
     log_info("node %s was started anew: its taints of failover are removed", work->name);
     return NULL;
 }
@@ -277,9 +275,11 @@ static struct err *take_back(struct task *self, struct failover_work *work)
 /* Who has written to it meanwhile may be a kubelet that makes it its own: it is looked at again. */
 static struct err *remove_stand_in(struct task *self, struct failover_work *work)
 {
-    TRY(err_unless(kube_delete_unchanged(self, work->controller->leader_kube, &NODES, work->node),
+    struct controller *controller = work->controller;
+
+    TRY(err_unless(cached_delete(self, controller->leader_kube, controller->nodes, work->node),
                    ERR_CONFLICT));
-    failover_end(work->controller, work->name);
+    failover_end(controller, work->name);
     return NULL;
 }
 

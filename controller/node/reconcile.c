@@ -62,15 +62,8 @@ static struct err *delete_attachment(struct task *self, struct controller *contr
     if (answer_of(controller, *io) == ANSWER_DETACH)
         err = request_detach(self, controller, io);
     if (!err)
-        err = kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, *io);
-    TRY(err_unless(err, ERR_NOT_FOUND));
-    /* Until the watch shows it as going, asking again would find it again. */
-    err = store_wait(self, controller->attachments, (*io)->key,
-                     loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS);
-    if (err && err_kind(err) == ERR_CANCELED)
-        return err;
-    err_free(err);
-    return NULL;
+        err = cached_delete(self, controller->leader_kube, controller->attachments, *io);
+    return err_unless(err, ERR_NOT_FOUND);
 }
 
 /* Referenced; NULL if there is none that is to go. */

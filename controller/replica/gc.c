@@ -97,10 +97,7 @@ static struct err *collect(struct task *self, struct controller *controller, con
     while ((found = find_collectable(controller, volume))) {
         CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found);
 
-        TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object));
-        while (store_get(controller->attachments, object->key) == object)
-            TRY(store_wait(self, controller->attachments, object->key,
-                           loop_now(controller->loop) + KUBE_CALL_TIMEOUT_MS));
+        TRY(cached_delete(self, controller->leader_kube, controller->attachments, object));
     }
     return NULL;
 }

@@ -12,6 +12,7 @@
 #include "controller/scheduling/node_info.h"
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/names.h"
 
 /* ---- carry out ---- */
@@ -33,8 +34,8 @@ static struct err *carry_out(struct task *self, struct controller *controller,
                              const struct replica_plan *plan)
 {
     for (size_t i = 0; i < plan->n_release; i++) /* fails if it has been promoted in the meantime */
-        TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS,
-                                  work->objects[plan->release[i]]));
+        TRY(cached_delete(self, controller->leader_kube, controller->attachments,
+                          work->objects[plan->release[i]]));
     for (size_t i = 0; i < plan->n_attach; i++) {
         struct err *err =
             create_replica(self, controller, volume, work->targets[plan->attach[i]].node);

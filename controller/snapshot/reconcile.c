@@ -177,7 +177,7 @@ static struct err *forget(struct task *self, struct snapshot_work *work)
                               json_pack("{s:s, s:{s:s}}", "state", snapshot_state(work->snapshot),
                                         "annotation", ANNOTATION_DELETE_REQUEST, "creation-failed"),
                               &written));
-    return kube_delete_unchanged(self, work->controller->leader_kube, &AZ_SNAPSHOTS, written);
+    return cached_delete(self, work->controller->leader_kube, work->controller->snapshots, written);
 }
 
 /* ---- steps ---- */

@@ -1,6 +1,7 @@
 #include "controller/volume/attachments.h"
 
 #include "lib/base/alloc.h"
+#include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/names.h"
 
 struct err *volume_release_attachments(struct task *self, struct controller *controller,
@@ -16,7 +17,7 @@ struct err *volume_release_attachments(struct task *self, struct controller *con
         /* The list may change with the next yield: one at a time. */
         CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found[i]);
 
-        TRY(kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUME_ATTACHMENTS, object));
+        TRY(cached_delete(self, controller->leader_kube, controller->attachments, object));
         found = attachments_of_volume(controller, volume, &n);
     }
     return NULL;

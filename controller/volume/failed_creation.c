@@ -49,5 +49,5 @@ struct err *failed_creation_forget(struct task *self, struct controller *control
 
     TRY(annotate(self, controller, controller->leader_kube, volume, ANNOTATION_DELETE_REQUEST,
                  "creation-failed", &written));
-    return kube_delete_unchanged(self, controller->leader_kube, &AZ_VOLUMES, written);
+    return cached_delete(self, controller->leader_kube, controller->volumes, written);
 }

@@ -323,8 +323,8 @@ static struct err *take_step(struct task *self, struct volume_work *work, enum v
     case VOLUME_CHECK_PV_GONE:
         return volume_pv_check_gone(self, work->controller, work->object);
     case VOLUME_END:
-        return kube_delete_unchanged(self, work->controller->leader_kube, &AZ_VOLUMES,
-                                     work->object);
+        return cached_delete(self, work->controller->leader_kube, work->controller->volumes,
+                             work->object);
     case VOLUME_REQUEUE:
         requeue(work);
         return NULL;

@@ -50,6 +50,19 @@ struct err *cached_create(struct task *self, struct kube *kube, struct store *st
     return NULL;
 }
 
+/* Somebody has written to it since. Until the watch tells of that, which may take long, whoever
+ * tries again would decide by the same state, and be refused again. If it cannot be read, the next
+ * attempt does. */
+static void see_if_behind(struct task *self, struct kube *kube, struct store *store,
+                          const struct kube_object *object, const struct err *err)
+{
+    const struct kube_object *known = store_get(store, object->key);
+
+    if (err_kind(err) == ERR_CONFLICT && known && known->version <= object->version)
+        err_free(cached_get(self, kube, store, object->metadata->namespace_, object->metadata->name,
+                            NULL));
+}
+
 static struct err *patch(struct task *self, struct kube *kube, struct store *store,
                          const struct kube_object *object, const char *subresource,
                          const json_t *changes, struct kube_object **ret)
@@ -60,6 +73,7 @@ static struct err *patch(struct task *self, struct kube *kube, struct store *sto
 
     if (err) {
         forget_if_gone(store, object, err);
+        see_if_behind(self, kube, store, object, err);
         return err;
     }
     keep(store, written, ret);
@@ -82,6 +96,20 @@ struct err *cached_patch_status(struct task *self, struct kube *kube, struct sto
     CLEANUP(json_decrefp) json_t *taken = changes;
 
     return patch(self, kube, store, object, "status", taken, ret);
+}
+
+struct err *cached_delete(struct task *self, struct kube *kube, struct store *store,
+                          const struct kube_object *object)
+{
+    struct err *err = kube_delete_unchanged(self, kube, store_resource(store), object);
+
+    if (err) {
+        see_if_behind(self, kube, store, object, err);
+        return err;
+    }
+    return err_unless(
+        cached_get(self, kube, store, object->metadata->namespace_, object->metadata->name, NULL),
+        ERR_NOT_FOUND);
 }
 
 /* ---- conditions ---- */

@@ -1,10 +1,10 @@
 /* cached_client.h - requests about objects that a store keeps: the answer goes into the store.
  *
  * What looks into the store next, the reconcile that follows above all, sees what was written,
- * although the watch has not told it yet. An object that the server does not have is forgotten. All
- * reads and writes of objects that this process keeps go through here, so that nobody forgets
- * either. The namespace is that of the object, or the caller's. Errors are those of client.h.
- * Loop's thread; every call yields.
+ * although the watch has not told it yet. An object that the server does not have is forgotten; one
+ * to which somebody has written since (CONFLICT) is read anew. All reads and writes of objects that
+ * this process keeps go through here, so that nobody forgets either. The namespace is that of the
+ * object, or the caller's. Errors are those of client.h. Loop's thread; every call yields.
  */
 #pragma once
 
@@ -29,6 +29,10 @@ struct err *cached_patch(struct task *self, struct kube *kube, struct store *sto
 struct err *cached_patch_status(struct task *self, struct kube *kube, struct store *store,
                                 const struct kube_object *object, json_t *changes,
                                 struct kube_object **ret) __attribute__((warn_unused_result));
+
+/* As kube_delete_unchanged(): the store has then what is left of it, while finalizers keep it. */
+struct err *cached_delete(struct task *self, struct kube *kube, struct store *store,
+                          const struct kube_object *object) __attribute__((warn_unused_result));
 
 /* Adds to `changes`, which are returned: CONFLICT if anybody has written to the object since. */
 json_t *if_unchanged(const struct kube_object *object, json_t *changes);

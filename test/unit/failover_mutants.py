@@ -29,6 +29,13 @@ FAILOVER_MUTANTS = [
            "in->n_overdue > 8 * in->n_overdue_most)"),
     Mutant("any number of nodes is given up in a minute", FAILOVER + "plan.c",
            "if (!in->begun && in->n_recent >= in->n_recent_most)", "if (in->begun && in->n_recent >= in->n_recent_most)"),
+    Mutant("what was refused is tried again by the same state", "lib/kube/cached_client.c",
+           "    if (err_kind(err) == ERR_CONFLICT && known && ", "    if (err_kind(err) == ERR_EXISTS && known && "),
+    Mutant("what was deleted is as it was until the watch tells", "lib/kube/cached_client.c",
+           "    return err_unless(\n"
+           "        cached_get(self, kube, store, object->metadata->namespace_, object->metadata->name, NULL),\n"
+           "        ERR_NOT_FOUND);", "    return NULL;"),
+    Mutant("all queues pause for minutes", "lib/kube/workqueue.c", "    if (!config->most_pause_ms)\n", ""),
     Mutant("a node that was only cut off is taken back", FAILOVER + "plan.c", "    if (in->booted)\n",
            "    if (in->booted || in->ready)\n"),
     Mutant("a node is taken back while it starts", FAILOVER + "plan.c", "in->ready ? FAILOVER_RETURN : FAILOVER_NONE",
