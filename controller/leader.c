@@ -37,8 +37,9 @@ enum { SUMMARY_TASKS = 4 };
 /* Lists, which are in no hurry. */
 enum { PROGRESS_TASKS = 2 };
 
-/* Of nodes that are silent at once. */
-enum { FAILOVER_TASKS = 16 };
+/* Of nodes that are silent at once. What failed while the API server was in trouble, the note above
+ * all that a node is to be listened for, is not to wait for as long as the trouble did. */
+enum { FAILOVER_TASKS = 16, FAILOVER_PAUSE_MS = 15 * 1000 };
 
 /* Pods that start at once, each with some short calls. */
 enum { PLACEMENT_TASKS = 16 };
@@ -122,14 +123,15 @@ static void start(struct leader *leader)
 
     list_init(&leader->leading.reservations);
     for (size_t i = 0; i < N_QUEUES; i++)
-        leader->leading.queues[i] =
-            workqueue_new(&leader->reconcilers, &(struct workqueue_config){
-                                                    .name = kinds[i].name,
-                                                    .max_tasks = kinds[i].max_tasks,
-                                                    .work = kinds[i].work,
-                                                    .ctx = controller,
-                                                    .finished = finished,
-                                                });
+        leader->leading.queues[i] = workqueue_new(
+            &leader->reconcilers, &(struct workqueue_config){
+                                      .name = kinds[i].name,
+                                      .max_tasks = kinds[i].max_tasks,
+                                      .most_pause_ms = i == FAILOVER_QUEUE ? FAILOVER_PAUSE_MS : 0,
+                                      .work = kinds[i].work,
+                                      .ctx = controller,
+                                      .finished = finished,
+                                  });
     controller->leading = &leader->leading;
     leader->leading.attacher_calls = attacher_calls_start(controller, &leader->reconcilers);
     leader->leading.node_leases = node_leases_start(controller, &leader->reconcilers);

@@ -7,8 +7,8 @@
 #include "lib/base/hash.h"
 #include "lib/rt/backoff.h"
 
-/* After a failure: 0.1 s, doubling to 5 minutes. Work that must not wait that long is woken by the
- * change that makes it possible. */
+/* After a failure: 0.1 s, doubling to 5 minutes, unless the queue says less. Work that must not
+ * wait that long is woken by the change that makes it possible, if there is one. */
 enum { RETRY_LEAST_MS = 100, RETRY_MOST_MS = 5 * 60 * 1000 };
 
 struct item {
@@ -37,6 +37,8 @@ struct workqueue *workqueue_new(struct task_group *group, const struct workqueue
     struct workqueue *queue = mem_alloc(sizeof *queue);
 
     *queue = (struct workqueue){.config = *config, .group = group};
+    if (!config->most_pause_ms)
+        queue->config.most_pause_ms = RETRY_MOST_MS;
     list_init(&queue->order);
     return queue;
 }
@@ -79,7 +81,8 @@ static struct item *find_or_make(struct workqueue *queue, const char *key)
     item = mem_alloc(sizeof *item);
     item->key = mem_strdup(key);
     item->queue = queue;
-    item->backoff = (struct backoff){.least_ms = RETRY_LEAST_MS, .most_ms = RETRY_MOST_MS};
+    item->backoff =
+        (struct backoff){.least_ms = RETRY_LEAST_MS, .most_ms = queue->config.most_pause_ms};
     list_init(&item->link);
     HASH_ADD_KEYPTR(hh, queue->items, item->key, strlen(item->key), item);
     return item;

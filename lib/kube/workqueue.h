@@ -18,6 +18,7 @@ typedef struct err *workqueue_work_fn(struct task *self, void *ctx, const char *
 struct workqueue_config {
     const char *name; /* for logs and metrics; must outlive the queue */
     unsigned max_tasks;
+    uint64_t most_pause_ms; /* between attempts that fail; 0: 5 minutes */
     workqueue_work_fn *work;
     void *ctx;
 

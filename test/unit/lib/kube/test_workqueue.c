@@ -47,15 +47,22 @@ static void finished(void *ctx, const struct workqueue *queue, const char *key,
              err ? err_kind_reason(err_kind(err)) : "ok", (unsigned)duration_ms);
 }
 
-static void open_scene(struct scene *scene, unsigned max_tasks)
+static void open_pausing(struct scene *scene, unsigned max_tasks, uint64_t most_pause_ms)
 {
     *scene = (struct scene){.loop = loop_new_virtual(0), .takes_ms = 10};
     group_init(&scene->group, scene->loop);
-    scene->queue = workqueue_new(&scene->group, &(struct workqueue_config){.name = "test",
-                                                                           .max_tasks = max_tasks,
-                                                                           .work = work,
-                                                                           .ctx = scene,
-                                                                           .finished = finished});
+    scene->queue =
+        workqueue_new(&scene->group, &(struct workqueue_config){.name = "test",
+                                                                .max_tasks = max_tasks,
+                                                                .most_pause_ms = most_pause_ms,
+                                                                .work = work,
+                                                                .ctx = scene,
+                                                                .finished = finished});
+}
+
+static void open_scene(struct scene *scene, unsigned max_tasks)
+{
+    open_pausing(scene, max_tasks, 0);
 }
 
 static void close_group(struct task *self, void *arg)
@@ -222,13 +229,13 @@ static unsigned times_of(const struct scene *scene, uint64_t times[], unsigned m
     return n;
 }
 
-static void check_pauses(const uint64_t times[], unsigned n)
+static void check_pauses(const uint64_t times[], unsigned n, uint64_t most)
 {
     uint64_t least = 100;
 
     for (unsigned i = 1; i < n; i++) {
         assert_in_range(times[i] - times[i - 1], least + 10, least + least / 2 + 10);
-        least = 2 * least < 300000 ? 2 * least : 300000;
+        least = 2 * least < most ? 2 * least : most;
     }
 }
 
@@ -243,14 +250,29 @@ static void test_pauses_grow_and_are_forgotten_by_success(void **state)
     workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 24 * 3600 * 1000);
     assert_int_equal(times_of(&scene, times, COUNT_OF(times)), 21);
-    check_pauses(times, 21);
+    check_pauses(times, 21, 300000);
 
     scene.calls = 0;
     scene.log[0] = '\0';
     workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 24 * 3600 * 1000);
     assert_int_equal(times_of(&scene, times, COUNT_OF(times)), 21);
-    check_pauses(times, 21);
+    check_pauses(times, 21, 300000);
+    close_scene(&scene);
+}
+
+static void test_pauses_of_a_queue_that_is_in_a_hurry(void **state)
+{
+    uint64_t times[64];
+    struct scene scene;
+
+    (void)state;
+    open_pausing(&scene, 1, 15000);
+    scene.outcome = fail_for_long;
+    workqueue_add(scene.queue, "a");
+    loop_advance(scene.loop, 3600 * 1000);
+    assert_int_equal(times_of(&scene, times, COUNT_OF(times)), 21);
+    check_pauses(times, 21, 15000);
     close_scene(&scene);
 }
 
@@ -275,7 +297,7 @@ static void test_pauses_are_forgotten_by_giving_up(void **state)
     workqueue_add(scene.queue, "a");
     loop_advance(scene.loop, 500);
     assert_int_equal(times_of(&scene, times, COUNT_OF(times)), scene.calls);
-    check_pauses(times + 4, scene.calls - 4);
+    check_pauses(times + 4, scene.calls - 4, 300000);
     assert_in_range(scene.calls, 6, 7);
     close_scene(&scene);
 }
@@ -480,6 +502,7 @@ int main(void)
         cmocka_unit_test(test_a_time_that_comes_while_it_is_worked_on),
         cmocka_unit_test(test_when_a_failure_is_tried_again),
         cmocka_unit_test(test_pauses_grow_and_are_forgotten_by_success),
+        cmocka_unit_test(test_pauses_of_a_queue_that_is_in_a_hurry),
         cmocka_unit_test(test_pauses_are_forgotten_by_giving_up),
         cmocka_unit_test(test_each_key_has_its_own_pauses),
         cmocka_unit_test(test_throttling_without_a_time_is_no_hot_loop),
