@@ -50,6 +50,12 @@ struct err *cached_create(struct task *self, struct kube *kube, struct store *st
     return NULL;
 }
 
+/* While a request is under way: the caller's may be borrowed from a store. */
+static struct kube_object *hold(const struct kube_object *object)
+{
+    return kube_object_ref((struct kube_object *)(uintptr_t)object);
+}
+
 /* Somebody has written to it since. Until the watch tells of that, which may take long, whoever
  * tries again would decide by the same state, and be refused again. If it cannot be read, the next
  * attempt does. */
@@ -67,13 +73,13 @@ static struct err *patch(struct task *self, struct kube *kube, struct store *sto
                          const struct kube_object *object, const char *subresource,
                          const json_t *changes, struct kube_object **ret)
 {
-    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
-    struct err *err = kube_patch(self, kube, store_resource(store), object->metadata->namespace_,
-                                 object->metadata->name, subresource, changes, &written);
+    CLEANUP(kube_object_unrefp) struct kube_object *held = hold(object), *written = NULL;
+    struct err *err = kube_patch(self, kube, store_resource(store), held->metadata->namespace_,
+                                 held->metadata->name, subresource, changes, &written);
 
     if (err) {
-        forget_if_gone(store, object, err);
-        see_if_behind(self, kube, store, object, err);
+        forget_if_gone(store, held, err);
+        see_if_behind(self, kube, store, held, err);
         return err;
     }
     keep(store, written, ret);
@@ -101,14 +107,15 @@ struct err *cached_patch_status(struct task *self, struct kube *kube, struct sto
 struct err *cached_delete(struct task *self, struct kube *kube, struct store *store,
                           const struct kube_object *object)
 {
-    struct err *err = kube_delete_unchanged(self, kube, store_resource(store), object);
+    CLEANUP(kube_object_unrefp) struct kube_object *held = hold(object);
+    struct err *err = kube_delete_unchanged(self, kube, store_resource(store), held);
 
     if (err) {
-        see_if_behind(self, kube, store, object, err);
+        see_if_behind(self, kube, store, held, err);
         return err;
     }
     return err_unless(
-        cached_get(self, kube, store, object->metadata->namespace_, object->metadata->name, NULL),
+        cached_get(self, kube, store, held->metadata->namespace_, held->metadata->name, NULL),
         ERR_NOT_FOUND);
 }
 

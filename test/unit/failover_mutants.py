@@ -33,8 +33,12 @@ FAILOVER_MUTANTS = [
            "    if (err_kind(err) == ERR_CONFLICT && known && ", "    if (err_kind(err) == ERR_EXISTS && known && "),
     Mutant("what was deleted is as it was until the watch tells", "lib/kube/cached_client.c",
            "    return err_unless(\n"
-           "        cached_get(self, kube, store, object->metadata->namespace_, object->metadata->name, NULL),\n"
+           "        cached_get(self, kube, store, held->metadata->namespace_, held->metadata->name, NULL),\n"
            "        ERR_NOT_FOUND);", "    return NULL;"),
+    Mutant("what the caller has borrowed may go meanwhile", "lib/kube/cached_client.c",
+           "    CLEANUP(kube_object_unrefp) struct kube_object *held = hold(object), *written = NULL;\n",
+           "    CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;\n"
+           "    struct kube_object *held = (struct kube_object *)(uintptr_t)object;\n"),
     Mutant("all queues pause for minutes", "lib/kube/workqueue.c", "    if (!config->most_pause_ms)\n", ""),
     Mutant("a node that was only cut off is taken back", FAILOVER + "plan.c", "    if (in->booted)\n",
            "    if (in->booted || in->ready)\n"),

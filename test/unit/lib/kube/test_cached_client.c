@@ -232,6 +232,27 @@ static void test_what_is_not_found_is_forgotten(void **state)
     play(missing, COUNT_OF(missing), miss_it);
 }
 
+static const struct script_step borrowed[] = {
+    SCRIPT_ANSWER("GET " PATH "/v", 200, VOLUME("1", "Created")),
+    SCRIPT_ANSWER("PATCH " PATH "/v {'spec':{}}", 404, NOT_FOUND),
+};
+
+/* The store has the only reference, and drops it; the sanitizer notices what is read thereafter. */
+static void patch_what_is_borrowed(struct task *self, struct kube *kube, struct store *store)
+{
+    assert_ok(cached_get(self, kube, store, "ns", "v", NULL));
+    assert_fails(cached_patch(self, kube, store, store_get(store, "ns/v"),
+                              json_pack("{s:{}}", "spec"), NULL),
+                 ERR_NOT_FOUND, "PATCH " PATH "/v: none (HTTP 404)");
+    assert_string_equal(state_in(store), "");
+}
+
+static void test_what_is_borrowed_lasts(void **state)
+{
+    (void)state;
+    play(borrowed, COUNT_OF(borrowed), patch_what_is_borrowed);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_conditions),
         cmocka_unit_test(test_what_is_left_of_what_is_deleted),
         cmocka_unit_test(test_what_is_not_found_is_forgotten),
+        cmocka_unit_test(test_what_is_borrowed_lasts),
         cmocka_unit_test(test_the_last_state_of_what_is_gone_is_not_kept),
     };
 
