@@ -112,32 +112,6 @@ static struct err *withdraw(struct task *self, struct failover_work *work)
 
 /* ---- giving it up ---- */
 
-/* What does not apply was about a Node that has changed since. */
-static struct err *patch_node(struct task *self, const struct failover_work *work,
-                              const json_t *patch)
-{
-    struct err *err =
-        kube_json_patch(self, work->controller->leader_kube, &NODES, NULL, work->name, patch);
-
-    return err && err_kind(err) == ERR_INVALID ? err_as(err, ERR_CONFLICT) : err;
-}
-
-static struct err *taint(struct task *self, const struct failover_work *work)
-{
-    CLEANUP(json_decrefp) json_t *patch = failover_taint_patch(work->node);
-
-    return patch_node(self, work, patch);
-}
-
-/* A kubelet that is started may be faster; then it is a node like others. */
-static struct err *stand_in(struct task *self, const struct failover_work *work)
-{
-    struct controller *controller = work->controller;
-    CLEANUP(json_decrefp) json_t *node = stand_in_json(work->node);
-
-    return cached_create(self, controller->leader_kube, controller->nodes, NULL, node, NULL);
-}
-
 /* With the taint, or without: by then it is known whether the node was given up. If it cannot be
  * read, that shows later. */
 static void see_node(struct task *self, const struct failover_work *work)
@@ -153,6 +127,36 @@ static void see_node(struct task *self, const struct failover_work *work)
     else if (err_kind(err) != ERR_CANCELED)
         log_warning("node %s: it cannot be seen whether it has its taint: %s", work->name,
                     err_message(err));
+}
+
+/* What does not apply was about a Node that has changed since. */
+static struct err *patch_node(struct task *self, const struct failover_work *work,
+                              const json_t *patch)
+{
+    struct err *err =
+        kube_json_patch(self, work->controller->leader_kube, &NODES, NULL, work->name, patch);
+
+    see_node(self, work);
+    return err && err_kind(err) == ERR_INVALID ? err_as(err, ERR_CONFLICT) : err;
+}
+
+static struct err *taint(struct task *self, const struct failover_work *work)
+{
+    CLEANUP(json_decrefp) json_t *patch = failover_taint_patch(work->node);
+
+    return patch_node(self, work, patch);
+}
+
+/* A kubelet that is started may be faster; then it is a node like others. */
+static struct err *stand_in(struct task *self, const struct failover_work *work)
+{
+    struct controller *controller = work->controller;
+    CLEANUP(json_decrefp) json_t *node = stand_in_json(work->node);
+    struct err *err =
+        cached_create(self, controller->leader_kube, controller->nodes, NULL, node, NULL);
+
+    see_node(self, work);
+    return err;
 }
 
 /* The kubelet of a deleted Node goes on. If it stages a volume anew, the plug-in takes the fence
@@ -188,7 +192,6 @@ static struct err *give_up(struct task *self, struct failover_work *work, enum f
     failover_tell_begun(&again);
     string_set_add(&work->controller->leading->given_up, work->name);
     struct err *err = step == FAILOVER_TAINT ? taint(self, &again) : stand_in(self, &again);
-    see_node(self, work);
     if (err)
         return err_unless(err, ERR_EXISTS);
     failover_tell_given_up(&again, proven_us);
@@ -203,9 +206,7 @@ static struct err *avoid(struct task *self, const struct failover_work *work)
     CLEANUP(json_decrefp) json_t *patch = failover_moved_patch(work->node);
 
     string_set_add(&work->controller->leading->given_up, work->name);
-    struct err *err = patch_node(self, work, patch);
-    see_node(self, work);
-    return err;
+    return patch_node(self, work, patch);
 }
 
 static struct err *move(struct task *self, struct failover_work *work)
@@ -255,19 +256,17 @@ static struct err *release(struct task *self, struct failover_work *work)
 static struct err *detach(struct task *self, struct failover_work *work)
 {
     struct controller *controller = work->controller;
-    CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(work->left);
 
-    log_info("node %s is given up: its disk of %s is detached", work->name, object->metadata->name);
-    return cached_delete(self, controller->leader_kube, controller->attachments, object);
+    log_info("node %s is given up: its disk of %s is detached", work->name,
+             work->left->metadata->name);
+    return cached_delete(self, controller->leader_kube, controller->attachments, work->left);
 }
 
 static struct err *take_back(struct task *self, struct failover_work *work)
 {
     CLEANUP(json_decrefp) json_t *patch = failover_untaint_patch(work->node);
 
-    struct err *err = patch_node(self, work, patch);
-    see_node(self, work);
-    TRY(err);
+    TRY(patch_node(self, work, patch));
     log_info("node %s was started anew: its taints of failover are removed", work->name);
     return NULL;
 }
