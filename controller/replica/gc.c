@@ -94,11 +94,8 @@ static struct err *collect(struct task *self, struct controller *controller, con
 {
     struct kube_object *found;
 
-    while ((found = find_collectable(controller, volume))) {
-        CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found);
-
-        TRY(cached_delete(self, controller->leader_kube, controller->attachments, object));
-    }
+    while ((found = find_collectable(controller, volume)))
+        TRY(cached_delete(self, controller->leader_kube, controller->attachments, found));
     return NULL;
 }
 

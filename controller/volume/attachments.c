@@ -15,9 +15,7 @@ struct err *volume_release_attachments(struct task *self, struct controller *con
             attachment_wants(as_attachment(found[i]), ROLE_PRIMARY))
             continue;
         /* The list may change with the next yield: one at a time. */
-        CLEANUP(kube_object_unrefp) struct kube_object *object = kube_object_ref(found[i]);
-
-        TRY(cached_delete(self, controller->leader_kube, controller->attachments, object));
+        TRY(cached_delete(self, controller->leader_kube, controller->attachments, found[i]));
         found = attachments_of_volume(controller, volume, &n);
     }
     return NULL;

@@ -4,7 +4,8 @@
  * although the watch has not told it yet. An object that the server does not have is forgotten; one
  * to which somebody has written since (CONFLICT) is read anew. All reads and writes of objects that
  * this process keeps go through here, so that nobody forgets either. The namespace is that of the
- * object, or the caller's. Errors are those of client.h. Loop's thread; every call yields.
+ * object, or the caller's. An object that is passed may be borrowed from the store. Errors are
+ * those of client.h. Loop's thread; every call yields.
  */
 #pragma once
 
@@ -30,7 +31,8 @@ struct err *cached_patch_status(struct task *self, struct kube *kube, struct sto
                                 const struct kube_object *object, json_t *changes,
                                 struct kube_object **ret) __attribute__((warn_unused_result));
 
-/* As kube_delete_unchanged(): the store has then what is left of it, while finalizers keep it. */
+/* As kube_delete_unchanged(), which succeeds while finalizers still keep the object: then the store
+ * shows it as going. */
 struct err *cached_delete(struct task *self, struct kube *kube, struct store *store,
                           const struct kube_object *object) __attribute__((warn_unused_result));
 

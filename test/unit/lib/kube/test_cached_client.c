@@ -232,6 +232,38 @@ static void test_what_is_not_found_is_forgotten(void **state)
     play(missing, COUNT_OF(missing), miss_it);
 }
 
+#define IN_TROUBLE "{'kind':'Status','message':'no etcd'}"
+
+static const struct script_step unread[] = {
+    SCRIPT_ANSWER("GET " PATH "/v", 200, VOLUME("1", "Created")),
+    SCRIPT_ANSWER("PATCH " PATH "/v {'spec':{},'metadata':{'resourceVersion':'1'}}", 409, "{}"),
+    SCRIPT_ANSWER("GET " PATH "/v", 500, IN_TROUBLE),
+    SCRIPT_ANSWER(DELETE_AT("1"), 200, "{}"),
+    SCRIPT_ANSWER("GET " PATH "/v", 500, IN_TROUBLE),
+};
+
+/* The refusal counts, and a delete is not over: whoever looks would find the object as it was. */
+static void write_while_nothing_can_be_read(struct task *self, struct kube *kube,
+                                            struct store *store)
+{
+    assert_ok(cached_get(self, kube, store, "ns", "v", NULL));
+    CLEANUP(kube_object_unrefp) struct kube_object *object = volume_in(store);
+
+    assert_fails(cached_patch(self, kube, store, object,
+                              if_unchanged(object, json_pack("{s:{}}", "spec")), NULL),
+                 ERR_CONFLICT, "PATCH " PATH "/v: no message (HTTP 409)");
+    assert_string_equal(state_in(store), "Created");
+    assert_fails(cached_delete(self, kube, store, object), ERR_UNAVAILABLE,
+                 "GET " PATH "/v: no etcd (HTTP 500)");
+    assert_string_equal(state_in(store), "Created");
+}
+
+static void test_what_cannot_be_read_after_a_write(void **state)
+{
+    (void)state;
+    play(unread, COUNT_OF(unread), write_while_nothing_can_be_read);
+}
+
 static const struct script_step borrowed[] = {
     SCRIPT_ANSWER("GET " PATH "/v", 200, VOLUME("1", "Created")),
     SCRIPT_ANSWER("PATCH " PATH "/v {'spec':{}}", 404, NOT_FOUND),
@@ -260,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_conditions),
         cmocka_unit_test(test_what_is_left_of_what_is_deleted),
         cmocka_unit_test(test_what_is_not_found_is_forgotten),
+        cmocka_unit_test(test_what_cannot_be_read_after_a_write),
         cmocka_unit_test(test_what_is_borrowed_lasts),
         cmocka_unit_test(test_the_last_state_of_what_is_gone_is_not_kept),
     };
