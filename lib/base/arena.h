@@ -13,7 +13,7 @@
 struct arena;
 
 struct arena *arena_new(void);
-/* One with just these bytes, arena_used() of another one in which the same was made. */
+/* One with room for exactly `size` bytes: arena_used() of another, in which the same was made. */
 struct arena *arena_new_sized(size_t size);
 void arena_free(struct arena *arena); /* NULL is fine */
 DEFINE_CLEANUP(struct arena, arena_free)

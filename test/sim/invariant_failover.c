@@ -443,8 +443,8 @@ static void check_taken_back(const struct invariants *invariants, const struct m
                          machine->name, (double)machine->connected_since / 1000);
 }
 
-/* Somebody has deleted the Node, and its plug-in, if it is there again, is not yet; or has attached
- * the volume by hand, here or elsewhere, and one of the two comes first. */
+/* Somebody has deleted the Node, and it is not back, or its plug-in is not; or somebody has
+ * attached the volume by hand, here or elsewhere, and one of the two comes first. */
 static bool is_hindered(const struct sim *sim, const struct publication *publication)
 {
     const struct machine *machine = publication->machine;
