@@ -20,9 +20,6 @@
 enum {
     MOST_CONNECTIONS = 16,
     REQUEST_TIMEOUT_MS = 60 * 1000,
-    POLL_LEAST_MS = 1000,
-    POLL_MOST_MS = 10 * 1000,
-    POLL_FAILURES = 10,                /* in a row, after which the outcome is unknown */
     LARGEST_ANSWER = 64 * 1024 * 1024, /* a region's list of SKUs has several MiB */
 };
 
@@ -33,6 +30,7 @@ struct arm_client {
     struct credential *credential;
     struct subscription_buckets *subscription_buckets;
     struct rate_limiter *limiter;
+    struct operation_times times[ARM_KINDS]; /* of operations that such requests have begun */
     bool discovering;
     struct waiters discovered;
 };
@@ -66,12 +64,9 @@ const struct azure_config *arm_client_config(const struct arm_client *arm)
     return arm->config;
 }
 
-void arm_operation_fini(struct arm_operation *operation)
+struct loop *arm_client_loop(const struct arm_client *arm)
 {
-    free(operation->url);
-    free(operation->resource);
-    upstream_request_fini(&operation->upstream);
-    *operation = (struct arm_operation){0};
+    return arm->loop;
 }
 
 /* ---- one exchange ---- */
@@ -287,6 +282,7 @@ static void take_operation(const struct arm_client *arm, const struct arm_reques
     *ret = (struct arm_operation){
         .url = mem_strdup(url),
         .by_status = i == COUNT_OF(headers),
+        .begun_by = request->kind,
         .kind = is_about_disk(request->kind) ? ARM_DISK_OPERATION_READ : ARM_OPERATION_READ,
         .resource = mem_strdup(request->resource),
         .urgency = request->urgency,
@@ -371,113 +367,17 @@ struct err *arm_client_get(struct task *self, struct arm_client *arm,
 
 /* ---- operations ---- */
 
-static const struct {
-    const char *status;
-    bool success;
-} ends[] = {{"Succeeded", true},
-            {"Completed", true},
-            {"Failed", false},
-            {"Canceled", false},
-            {"Cancelled", false}};
-
-/* Whether the operation has ended, and then its error. Words that are not known mean that it has
- * not. */
-static struct err *interpret(const json_t *json, bool *ret_ended)
+struct err *arm_client_look(struct task *self, struct arm_client *arm,
+                            const struct arm_request *request, struct http_response *response,
+                            json_t **ret_json)
 {
-    const char *status = json_string_value(json_object_get(json, "status"));
-
-    *ret_ended = false;
-    if (!status)
-        return err_new(ERR_INTERNAL, "the operation has no status");
-    for (size_t i = 0; i < COUNT_OF(ends); i++) {
-        if (strcasecmp(ends[i].status, status) != 0)
-            continue;
-        *ret_ended = true;
-        return ends[i].success ? NULL : arm_operation_error(json_object_get(json, "error"));
-    }
-    return NULL;
+    return perform(self, arm, request, request->path, NULL, response, ret_json);
 }
 
-/* In step with how long it has taken, so that the end is seen a fifth of that later at most; slower
- * where the looks themselves would run out. */
-static uint64_t next_pause(const struct arm_client *arm, const struct arm_operation *operation,
-                           uint64_t began, uint64_t retry_after)
+struct operation_times *arm_client_times(struct arm_client *arm, enum arm_kind kind)
 {
-    uint64_t now = loop_now(arm->loop), pause = (now - began) / 5;
-    uint64_t pace = token_buckets_pace(buckets_of(arm, operation->url), operation->kind,
-                                       operation->resource, now);
-
-    if (retry_after)
-        return retry_after;
-    pause = pause > POLL_LEAST_MS ? pause : POLL_LEAST_MS;
-    pause = pause < POLL_MOST_MS ? pause : POLL_MOST_MS;
-    return pause > pace ? pause : pace;
+    return &arm->times[kind];
 }
-
-/* One look at the operation. What cannot be read now may be read later: the operation goes on
- * whether we look or not. */
-static struct err *look(struct task *self, struct arm_client *arm,
-                        const struct arm_operation *operation, unsigned *failures,
-                        uint64_t *ret_retry_after, bool *ret_ended)
-{
-    const struct arm_request request = {
-        .kind = operation->kind, .resource = operation->resource, .urgency = operation->urgency};
-    CLEANUP(http_response_finip) struct http_response response = {0};
-    CLEANUP(json_decrefp) json_t *json = NULL;
-    struct err *err = perform(self, arm, &request, operation->url, NULL, &response, &json);
-
-    *ret_retry_after = arm_retry_after_ms(&response, loop_wall_us(arm->loop));
-    if (!err) {
-        *failures = 0;
-        *ret_ended = response.status != 202;
-        return operation->by_status ? NULL : interpret(json, ret_ended);
-    }
-    if (err_kind(err) == ERR_CANCELED)
-        return err;
-    /* Where the status tells how it stands, a refusal may be the operation's failure. */
-    if (operation->by_status && err_code(err) && response.status != 429 && response.status < 500)
-        return err;
-    if (err_kind(err) != ERR_THROTTLED && ++*failures == POLL_FAILURES) {
-        CLEANUP(err_freep) struct err *cause = err;
-
-        return err_new(ERR_UNAVAILABLE, "the outcome of the operation is unknown: %s",
-                       err_message(cause));
-    }
-    err_free(err);
-    return NULL;
-}
-
-static struct err *follow(struct task *self, struct arm_client *arm,
-                          const struct arm_operation *operation)
-{
-    uint64_t retry_after = operation->retry_after_ms, began = loop_now(arm->loop);
-    unsigned failures = 0;
-    bool ended = operation->url == NULL;
-    const char *home = arm->config->resource_manager;
-
-    /* A credential goes to Resource Manager and nowhere else. */
-    if (!ended && !http_same_origin(operation->url, home))
-        return err_new(ERR_UNAVAILABLE,
-                       "the operation's status is to be read outside %s, which is not permitted",
-                       home);
-    while (!ended) {
-        TRY(task_sleep(self, next_pause(arm, operation, began, retry_after)));
-        TRY(look(self, arm, operation, &failures, &retry_after, &ended));
-    }
-    return NULL;
-}
-
-struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
-                               const struct arm_operation *operation)
-{
-    struct err *err = follow(self, arm, operation);
-
-    if (operation->url)
-        upstream_request_count(&operation->upstream, err, loop_now(arm->loop));
-    return err;
-}
-
-/* ---- lists ---- */
 
 struct err *arm_client_change(struct task *self, struct arm_client *arm,
                               const struct arm_request *request)
@@ -489,6 +389,8 @@ struct err *arm_client_change(struct task *self, struct arm_client *arm,
         request->accepted(request->ctx);
     return arm_operation_wait(self, arm, &operation);
 }
+
+/* ---- lists ---- */
 
 struct err *arm_client_next_page(const struct arm_client *arm, const char *link, char **ret_path)
 {

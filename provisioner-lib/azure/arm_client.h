@@ -1,5 +1,5 @@
-/* arm_client.h - conversations with Azure Resource Manager: requests, errors, long-running
- * operations.
+/* arm_client.h - conversations with Azure Resource Manager: requests, errors, and operations that
+ * requests begin (arm_operation.h).
  *
  * A request waits for its turn (rate_limiter.h), is authorised, sent and interpreted; a refusal
  * becomes an error whose kind comes from the table in arm_error.c and whose code is Azure's.
@@ -16,8 +16,10 @@
 
 #include "lib/base/arena.h"
 #include "lib/http/transport.h"
+#include "provisioner-lib/azure/arm_operation.h"
 #include "provisioner-lib/azure/config.h"
 #include "provisioner-lib/azure/credential.h"
+#include "provisioner-lib/azure/operation_times.h"
 #include "provisioner-lib/azure/rate_limiter.h"
 #include "provisioner-lib/azure/upstream_requests.h"
 
@@ -28,6 +30,7 @@ struct arm_client *arm_client_new(struct loop *loop, struct azure_config *config
                                   struct http_transport *transport, struct credential *credential);
 void arm_client_free(struct arm_client *arm);
 const struct azure_config *arm_client_config(const struct arm_client *arm);
+struct loop *arm_client_loop(const struct arm_client *arm);
 
 struct arm_request {
     enum arm_kind kind;
@@ -56,18 +59,6 @@ void arm_client_hurry(struct arm_client *arm, struct arm_request *request,
 /* How far apart such requests should be so that they never have to wait (token_buckets_pace()). */
 uint64_t arm_client_pace(const struct arm_client *arm, const struct arm_request *request);
 
-/* How to follow an operation that was accepted and is not finished. */
-struct arm_operation {
-    char *url;          /* NULL: it is finished */
-    bool by_status;     /* the answers' HTTP status says how it stands, not their body */
-    enum arm_kind kind; /* of looking at it */
-    char *resource;
-    enum cloud_urgency urgency;
-    uint64_t retry_after_ms;
-    struct upstream_request upstream; /* what has begun it */
-};
-void arm_operation_fini(struct arm_operation *operation);
-
 /* `ret_json` is the answer's document (NULL if it is empty); it and `ret_operation` may be NULL if
  * they are of no interest. */
 struct err *arm_client_request(struct task *self, struct arm_client *arm,
@@ -75,16 +66,17 @@ struct err *arm_client_request(struct task *self, struct arm_client *arm,
                                struct arm_operation *ret_operation)
     __attribute__((warn_unused_result));
 
-/* Until the operation has ended; its failure is an error like that of a request. UNAVAILABLE if
- * that cannot be found out. */
-struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
-                               const struct arm_operation *operation)
-    __attribute__((warn_unused_result));
-
 /* Requests a change, and returns when it has ended. */
 struct err *arm_client_change(struct task *self, struct arm_client *arm,
                               const struct arm_request *request)
     __attribute__((warn_unused_result));
+
+/* For arm_operation.c: a GET whose path is a whole URL. `response` and `ret_json` are the caller's,
+ * also if it fails. */
+struct err *arm_client_look(struct task *self, struct arm_client *arm,
+                            const struct arm_request *request, struct http_response *response,
+                            json_t **ret_json) __attribute__((warn_unused_result));
+struct operation_times *arm_client_times(struct arm_client *arm, enum arm_kind kind);
 
 /* GET, decoded into `arena`. */
 struct err *arm_client_get(struct task *self, struct arm_client *arm,
