@@ -2,22 +2,17 @@
 it: PersistentVolumes that are bound, and VolumeAttachments that come and go."""
 
 import json
-import signal
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
-from chart.chart import containers, render
-from cluster.process import Process
 from cluster.waiting import until
 from kubernetes import client
 
 from .driver_world import GROUP, Controller, World
 from .kubernetes_side import remove
-from .sidecars import Sidecars
+from .sidecars import Sidecars, arguments, each
 
 NAME = "csi-attacher"
-WRITERS = 16  # Kubernetes' controller writes from many goroutines
 
 
 class Attacher:
@@ -32,25 +27,13 @@ class Attacher:
         for node in self.world.nodes:
             driver = {"name": GROUP, "nodeID": node, "topologyKeys": [f"topology.{GROUP}/zone"]}
             self.storage.create_csi_node({"metadata": {"name": node}, "spec": {"drivers": [driver]}})
-        arguments = next(c["args"] for c in containers(render({}, self.world.namespace)) if c["name"] == NAME)
-        words = [*arguments, f"--csi-address={self.controller.socket}", f"--kubeconfig={self.world.apiserver.kubeconfig}",
-                 *flags]
+        words = [*arguments(NAME, self.world, self.controller), *flags]
         with Sidecars(self.world.folder, {NAME: words}) as self.sidecars:
             yield self
         for node in self.world.nodes:
             self.storage.delete_csi_node(node)
         for volume in self.bound:
             remove(self.world, volume)
-
-    @contextmanager
-    def unaware(self) -> Iterator[None]:
-        """What is written meanwhile is all there when it looks: this machine's writers are slow, and would be measured."""
-        process = self.sidecars.processes[NAME]
-        Process.of(process.pid).stop()
-        try:
-            yield
-        finally:
-            process.send_signal(signal.SIGCONT)
 
     def bind(self, volumes: list[str]) -> None:
         def one(volume: str) -> None:
@@ -61,7 +44,7 @@ class Attacher:
                          "csi": {"driver": GROUP, "volumeHandle": volume}}})
             self.world.core.patch_persistent_volume_status(_name(volume), {"status": {"phase": "Bound"}})
 
-        _each(one, volumes)
+        each(one, volumes)
         self.bound += map(_name, volumes)
 
     def attach(self, nodes: dict[str, str]) -> None:
@@ -72,13 +55,13 @@ class Attacher:
                 "metadata": {"name": f"{_name(volume)}-{node}"},
                 "spec": {"attacher": GROUP, "nodeName": node, "source": {"persistentVolumeName": _name(volume)}}})
 
-        with self.unaware():
-            _each(one, nodes.items())
+        with self.sidecars.unaware(NAME):
+            each(one, nodes.items())
 
     def detach(self) -> None:
         """All volumes from wherever they are."""
-        with self.unaware():
-            _each(lambda attachment: self._ask("DELETE", f"/{attachment['metadata']['name']}"), self._attachments())
+        with self.sidecars.unaware(NAME):
+            each(lambda attachment: self._ask("DELETE", f"/{attachment['metadata']['name']}"), self._attachments())
 
     def _ask(self, method: str, name: str, body: dict | None = None) -> dict:
         """Of VolumeAttachments, without what the client library does with answers: that takes longer than all else."""
@@ -116,8 +99,3 @@ class Attacher:
 
 def _name(volume: str) -> str:
     return volume.rpartition("/")[2]
-
-
-def _each(work, items) -> None:
-    with ThreadPoolExecutor(WRITERS) as pool:
-        list(pool.map(work, items))
