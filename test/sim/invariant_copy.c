@@ -379,15 +379,13 @@ void check_mounted_content(const struct invariants *invariants, const struct mou
     const char *source = copy_source_id(&volume->wish.source);
     CLEANUP(freep) char *key = mem_printf("%s %s", volume->pv, source ? source : "");
     const struct copying *copying;
-    char own[UUID_SIZE];
 
     HASH_FIND_STR(invariants->copyings, key, copying);
     if (copying && strcmp(copying->made, mount->disk) != 0)
         verdict_violated(invariants->sim, RIGHT_DISK,
                          "volume %s was made as disk %s, mounted is %s", volume->pv, copying->made,
                          mount->disk);
-    identity_derive(volume->handle, own);
-    if (!volume->wish.block && strcmp(content->filesystem, own) != 0)
+    if (!volume->wish.block && strcmp(content->filesystem, volume->filesystem) != 0)
         verdict_violated(invariants->sim, RIGHT_DISK, "%s has file system %s mounted as volume %s",
                          mount->machine->name, content->filesystem, volume->pv);
 }

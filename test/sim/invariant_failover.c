@@ -291,10 +291,11 @@ static void check_listened_for(const struct invariants *invariants, const struct
         return;
     HASH_FOREACH(invariants->records.volumes, at) {
         const struct record *record = record_on(at, machine->name);
-        const struct volume *volume = volume_of_disk(invariants->sim, at->disk);
 
-        if (record && is_wanted(invariants, machine, record, since) &&
-            is_mounted(machine, volume, since))
+        if (!record || !is_wanted(invariants, machine, record, since))
+            continue;
+        const struct volume *volume = volume_of_disk(invariants->sim, at->disk);
+        if (is_mounted(machine, volume, since))
             verdict_violated(invariants->sim, GIVEN_UP_IN_TIME,
                              "%s has volume %s, which is to fail over, and holds no Lease",
                              machine->name, volume->pv);

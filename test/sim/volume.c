@@ -4,6 +4,7 @@
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/disk_sku.h"
+#include "provisioner-lib/host/identity.h"
 #include "test/azsim/model/resource.h"
 #include "test/sim/provisioner.h"
 #include "test/sim/resizer.h"
@@ -162,6 +163,7 @@ void volume_bind(struct volume *volume, const char *handle, json_t *context, uns
 {
     volume->handle = mem_strdup(handle);
     volume->disk = resource_key(handle);
+    identity_derive(handle, volume->filesystem);
     volume->context = context;
     volume->zones = zones ? zones : (1U << WORLD_ZONES) - 1;
     volume->phase = VOLUME_BOUND;

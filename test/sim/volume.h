@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "lib/base/list.h"
+#include "lib/rt/random.h"
 #include "lib/rt/wait.h"
 #include "test/sim/copy_source.h"
 
@@ -74,15 +75,16 @@ struct volume {
     bool asked; /* a CreateVolume was sent: there may be a disk */
     char
         *taken_by; /* the unique id of the other cluster's disk of its name; NULL: there was none */
-    bool delete_asked;   /* a DeleteVolume was sent */
-    bool delete_wanted;  /* its claim was deleted */
-    char *handle;        /* what CreateVolume answered; NULL before */
-    char *disk;          /* the key of that id in Azure (resource.h); NULL likewise */
-    json_t *context;     /* likewise */
-    unsigned zones;      /* where it can be attached, one bit for each; 0: not made yet */
-    int chosen_zone;     /* where it is to be made: its first pod's; -1: not known yet */
-    unsigned refusals;   /* of its creation, for good */
-    char *error;         /* of the last call that failed; NULL: it did not */
+    bool delete_asked;          /* a DeleteVolume was sent */
+    bool delete_wanted;         /* its claim was deleted */
+    char *handle;               /* what CreateVolume answered; NULL before */
+    char *disk;                 /* the key of that id in Azure (resource.h); NULL likewise */
+    char filesystem[UUID_SIZE]; /* the UUID of the one that belongs on it, likewise */
+    json_t *context;            /* likewise */
+    unsigned zones;             /* where it can be attached, one bit for each; 0: not made yet */
+    int chosen_zone;            /* where it is to be made: its first pod's; -1: not known yet */
+    unsigned refusals;          /* of its creation, for good */
+    char *error;                /* of the last call that failed; NULL: it did not */
     uint64_t by_hand_ms; /* the next time it is attached elsewhere too, for so long; 0: it is not */
     int64_t gib;         /* its PersistentVolume's capacity */
     int64_t wanted_gib;  /* its claim's request */
