@@ -71,6 +71,7 @@ static bool precondition(void *ctx, const struct cloud_instance *instance)
 
     if (!attachment_work_gather(work->controller, work->object->key, &now))
         return false;
+    attachment_work_gather_neighbours(&now);
     now.in.vm_read = true; /* if nothing newer, the model by which it was decided */
     now.in.instance = instance ? instance : work->in.instance;
     return strcmp(now.object->metadata->uid, work->object->metadata->uid) == 0 &&

@@ -88,6 +88,7 @@ static bool gather_again(struct attachment_work *work, bool found)
         attachment_work_fini(&fresh);
         return false;
     }
+    attachment_work_gather_neighbours(&fresh);
     fresh.instance_id = TAKE_PTR(work->instance_id);
     free(fresh.boot_id);
     fresh.boot_id = TAKE_PTR(work->boot_id);
@@ -325,12 +326,14 @@ static uint64_t model_age_ms(const struct attachment_work *work, const struct ap
     return shares ? FULL_MODEL_AGE_MS : loop_now(work->controller->loop) - approach->began;
 }
 
-/* Reads the VM's model. */
+/* Reads the VM's model. How urgent it is that a disk leaves depends on who waits for its place. */
 static struct err *read_and_gather(struct task *self, struct attachment_work *work,
                                    const struct approach *approach, bool anew, bool *ret_there)
 {
     bool found = false;
 
+    if (work->in.deleting && !work->in.vm_read)
+        attachment_work_gather_neighbours(work);
     TRY(read_vm(self, work, model_age_ms(work, approach, anew), &found));
     work->in.vm_read = true;
     work->in.vm_refreshed = anew;

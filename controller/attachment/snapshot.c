@@ -325,8 +325,7 @@ static void add_neighbour(struct attachment_work *work, struct kube_object *obje
     ARRAY_ADD(work->neighbour_objects, n) = kube_object_ref(object);
 }
 
-/* The other attachments on the node, and the LUNs that they have on record or are about to. */
-static void gather_neighbours(struct attachment_work *work)
+void attachment_work_gather_neighbours(struct attachment_work *work)
 {
     const char *node = work->attachment->spec->node_name;
     size_t n;
@@ -342,7 +341,6 @@ static void gather_neighbours(struct attachment_work *work)
         if (reservation->lun != NO_LUN && strcmp(reservation->node, node) == 0)
             work->in.luns_taken[reservation->lun] = true;
     }
-    work->in.reserved_slots = (int)work->controller->settings.reserved_slots;
     work->in.neighbours = work->neighbours;
     work->in.n_neighbours = work->n_neighbours;
 }
@@ -366,8 +364,8 @@ bool attachment_work_gather(struct controller *controller, const char *key,
     gather_vm(ret);
     gather_boot(ret);
     gather_volume(ret);
+    in->reserved_slots = (int)controller->settings.reserved_slots;
     in->max_shares = ret->volume ? volume_max_shares(ret->volume) : 1;
     gather_siblings(ret);
-    gather_neighbours(ret);
     return true;
 }

@@ -28,10 +28,14 @@ struct attachment_work {
     bool has_no_place; /* the VM, read anew, has none for the disk */
 };
 
-/* False if the attachment no longer exists, or has no valid spec. Call attachment_work_fini in any
- * case. */
+/* All but the neighbours. False if the attachment no longer exists, or has no valid spec. Call
+ * attachment_work_fini in any case. */
 bool attachment_work_gather(struct controller *controller, const char *key,
                             struct attachment_work *ret);
+/* The other attachments on the node, and the LUNs that they have on record or are about to. A plan
+ * needs them as soon as the VM was read; of a thousand attachments that move at once, they cost
+ * more than all else. */
+void attachment_work_gather_neighbours(struct attachment_work *work);
 void attachment_work_fini(struct attachment_work *work);
 
 /* The id of the node's VM, according to the Node; the caller frees it. */

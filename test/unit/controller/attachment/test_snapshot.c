@@ -42,6 +42,7 @@ static void look(size_t i, struct controller *controller)
     struct attachment_work work = {0};
 
     assert_true(attachment_work_gather(controller, "r-a", &work));
+    attachment_work_gather_neighbours(&work);
     assert_int_equal(work.in.n_neighbours, 1);
     if (work.in.neighbours[0].waits != rows[i].waits ||
         work.in.luns_taken[RESERVED] != rows[i].taken)
