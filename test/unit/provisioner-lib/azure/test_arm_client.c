@@ -309,6 +309,70 @@ static void test_looks_wait_as_long_as_azure_says(void **state)
     scripted_arm_free(scripted);
 }
 
+/* What an operation tells of its time at the end, after 1.1 s of which it was watched, and what is
+ * remembered of it. */
+static const struct {
+    const char *body;
+    uint64_t ms;
+} ends_of_operations[] = {
+    {"'startTime':'2026-01-01T00:00:00Z','endTime':'2026-01-01T00:00:00.9000000+00:00'", 900},
+    {"'properties':{}", 1100},
+    {"'startTime':'2026-01-01T00:00:00Z'", 1100},
+    {"'startTime':'2026-01-01T00:00:09Z','endTime':'2026-01-01T00:00:00Z'", 1100},
+    {"'startTime':'2026-01-01T00:00:00Z','endTime':'2026-01-01T00:01:00Z'", 1100},
+    {"'startTime':'0001-01-01T00:00:00Z','endTime':'2026-01-01T00:00:00Z'", 1100},
+    {"'startTime':'yesterday','endTime':1", 1100},
+};
+
+static void end_of_operation(size_t i)
+{
+    CLEANUP(freep) char *text = mem_printf("{'status':'Succeeded',%s}", ends_of_operations[i].body);
+
+    for (char *c = text; *c; c++)
+        *c = *c == '\'' ? '"' : *c;
+    const struct line script[] = {
+        {AUTHORITY}, STARTED(NULL), {"operations/1", 0, 200, {NULL}, text}, {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct asking asking = change_vm;
+    const struct operation_times *times = arm_client_times(scripted->arm, ARM_VM_UPDATE);
+
+    asking_begin(scripted, &asking);
+    assert_ok(asking_end(&asking, MINUTE_MS));
+    assert_int_equal(times->n, 1);
+    assert_int_equal(times->ms[0], ends_of_operations[i].ms);
+    scripted_arm_free(scripted);
+}
+
+static void test_how_long_an_operation_took(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(ends_of_operations); i++)
+        end_of_operation(i);
+}
+
+static void test_an_operation_that_failed_says_nothing_of_others(void **state)
+{
+    static const struct line script[] = {
+        {AUTHORITY},
+        STARTED(NULL),
+        {"operations/1",
+         0,
+         200,
+         {NULL},
+         "{\"status\": \"Failed\", \"error\": {\"code\": \"InternalExecutionError\"}}"},
+        {0},
+    };
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct asking asking = change_vm;
+
+    (void)state;
+    asking_begin(scripted, &asking);
+    CLEANUP(err_freep) struct err *err = asking_end(&asking, MINUTE_MS);
+    assert_non_null(err);
+    assert_int_equal(arm_client_times(scripted->arm, ARM_VM_UPDATE)->n, 0);
+    scripted_arm_free(scripted);
+}
+
 /* A credential goes nowhere else. */
 static const char *const elsewhere[] = {
     "https://elsewhere/subscriptions/s/operations/1",
@@ -483,6 +547,8 @@ int main(void)
         cmocka_unit_test(test_by_location_alone),
         cmocka_unit_test(test_looks_grow_rarer_within_the_bucket),
         cmocka_unit_test(test_looks_wait_as_long_as_azure_says),
+        cmocka_unit_test(test_how_long_an_operation_took),
+        cmocka_unit_test(test_an_operation_that_failed_says_nothing_of_others),
         cmocka_unit_test(test_an_operation_elsewhere_is_not_followed),
         cmocka_unit_test(test_a_list_goes_on_at_home),
     };
