@@ -60,6 +60,8 @@ def _last_wait(change: Change, changes: list[Change]) -> Wait | None:
 
 def _wait(change: Change, other: Change) -> Wait | None:
     """None: the other one does not keep it from beginning."""
+    if other.start >= change.start:
+        return None
     if other.vm == change.vm:
         return Wait(VM, other, other.end - other.start, other.seen - other.end)
     if other.detached & change.attached:
