@@ -86,11 +86,11 @@ struct attachment_snapshot {
                               other node has it */
     bool role_taken;       /* another attachment is the primary on record, and only one may be */
 
-    const struct neighbour *neighbours; /* the other attachments on this node */
+    const struct neighbour *neighbours; /* the other attachments on this node, as soon as vm_read */
     size_t n_neighbours;
-    bool luns_taken[MAX_LUNS]; /* by their records */
+    bool luns_taken[MAX_LUNS]; /* by their records, likewise */
     int reserved_slots;        /* places of the VM that are for disks of others */
-    bool primary_arrives;      /* one of them is a primary that will be attached */
+    bool primary_arrives;      /* a neighbour is a primary that will be attached */
     bool volume_goes;          /* the AzVolume is gone, or its deletion has been requested */
     int64_t deleting_for_ms;   /* since its deletion timestamp, by the leader's clock */
 

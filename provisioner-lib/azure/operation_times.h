@@ -2,9 +2,9 @@
  * that is under way has ended. Owned by arm_client.c, used by arm_operation.c.
  *
  * Every look takes of what Azure allows, and a VM whose change is seen to end late begins its next
- * one late. So the looks come when ends are likely, and between these in step with how long it has
- * taken: the end of an operation that takes unusually long is seen a fifth of that later at most,
- * of one that is quicker than any lately a half.
+ * one late. So the looks come when ends are likely, and otherwise in step with how long the
+ * operation has taken: the pause is a fifth of that, or a half while it is quicker than any lately,
+ * and up to half as long again if an end is likely then. It never exceeds 15 s.
  */
 #pragma once
 
