@@ -10,6 +10,8 @@ from deployment.failover import PowerCut
 from deployment.ledger import Ledger, only_on
 
 SLOW = "8s"  # so that a phase lasts longer than it takes to kill everybody
+SLOWER = "25s"  # so that one that has begun in the phase before does, too
+UNDER_WAY, OVER = "under way", "over"
 MAX_SHARES = 3
 RECORDS = 50  # that are to be acknowledged before the power cut
 
@@ -24,7 +26,7 @@ class Scene:
         self.node = driver.quiet_node()
         self.placed = contextlib.ExitStack()
         self.cut: PowerCut | None = None
-        self.azure.latency(create=SLOW, attach=SLOW, detach=SLOW, delete=SLOW)
+        self.azure.latency(create=SLOW, attach=SLOWER, detach=SLOW, delete=SLOW)
 
     def disks(self) -> list[dict]:
         return self.azure.control("GET", "disks")["disks"]
@@ -56,6 +58,10 @@ class Phase:
     def done(self) -> bool:
         raise NotImplementedError
 
+    def begun(self) -> str | None:
+        """As what it is seen then: a busy machine may look too late."""
+        return UNDER_WAY if self.under_way() else OVER if self.done() else None
+
     def finish(self) -> None:
         """What is left to be done, or to be seen, after it."""
 
@@ -82,7 +88,7 @@ class Creation(Phase):
 
 
 class Attachment(Phase):
-    """Without replicas: no other node takes pods meanwhile, and so none takes replicas."""
+    """It begins as the creation is done. Without replicas: no other node takes pods meanwhile, and so none takes replicas."""
 
     def under_way(self) -> bool:
         return any(disk["attachingTo"] for disk in self.scene.disks())
@@ -93,6 +99,7 @@ class Attachment(Phase):
 
 class Replication(Phase):
     def begin(self) -> None:
+        self.scene.azure.latency(attach=SLOW)
         self.scene.placed.close()
 
     def under_way(self) -> bool:
@@ -113,7 +120,7 @@ class Promotion(Phase):
         for ledger in scene.ledgers:
             ledger.start_writing()
         until(lambda: min(ledger.client.acknowledged for ledger in scene.ledgers) >= RECORDS,
-              "records are acknowledged", 120)
+              "records are acknowledged")
         scene.cut = PowerCut(scene.driver, scene.node)
         for ledger in scene.ledgers:
             ledger.stop_writing()
@@ -146,7 +153,7 @@ class Unpublishing(Phase):
     def undo(self) -> None:
         again = Republishing(self.scene)
         again.begin()
-        until(again.done, "published once more", 120, interval=0.2)
+        until(again.done, "published once more", interval=0.2)
 
 
 class Republishing(Phase):
@@ -169,7 +176,7 @@ class Collection(Phase):
         again = (Republishing, Unpublishing) if self.done() else ()
         for phase in (kind(self.scene) for kind in again):
             phase.begin()
-            until(phase.done, f"{type(phase).__name__} for another collection", 120, interval=0.2)
+            until(phase.done, f"{type(phase).__name__} for another collection", interval=0.2)
 
     def under_way(self) -> bool:
         """Of at least one: the volumes were unpublished one after the other."""

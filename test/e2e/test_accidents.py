@@ -8,11 +8,10 @@ from cluster.waiting import until
 from deployment.driver import Driver
 from deployment.timeline import Timeline
 
-from .phases import MAX_SHARES, PHASES, Phase, Scene
+from .phases import MAX_SHARES, PHASES, UNDER_WAY, Phase, Scene
 from .victims import Victims
 from .witness import Witness
 
-LIMIT_SECONDS = 120
 ATTEMPTS = 3
 
 
@@ -29,7 +28,7 @@ class Story:
         while self.ahead[0] is not kind:
             phase = self.ahead.pop(0)(self.scene)
             phase.begin()
-            until(phase.done, f"{type(phase).__name__}, undisturbed", LIMIT_SECONDS, interval=0.2)
+            until(phase.done, f"{type(phase).__name__}, undisturbed", interval=0.2)
             phase.finish()
         return self.ahead.pop(0)(self.scene)
 
@@ -46,10 +45,10 @@ def kill_everybody_in(phase: Phase, driver: Driver) -> Victims:
     for _ in range(ATTEMPTS):
         victims = Victims(driver)
         phase.begin()
-        until(phase.under_way, f"{type(phase).__name__} is under way", LIMIT_SECONDS, interval=0.05)
-        if victims.kill(phase):
+        begun = until(phase.begun, f"{type(phase).__name__} is under way", interval=0.05)
+        if begun == UNDER_WAY and victims.kill(phase):
             return victims
-        until(lambda: not victims.missing(), "everybody is back", LIMIT_SECONDS, interval=0.5)
+        until(lambda: not victims.missing(), "everybody is back", interval=0.5)
         phase.undo()
     raise AssertionError(f"{type(phase).__name__} was over {ATTEMPTS} times before everybody was killed")
 
@@ -59,9 +58,9 @@ def test_every_program_may_die(kind, story, driver, measured):
     phase = story.reach(kind)
     victims = kill_everybody_in(phase, driver)
     killed = time.monotonic()
-    until(phase.done, f"{kind.__name__} is completed", LIMIT_SECONDS, interval=0.2)
+    until(phase.done, f"{kind.__name__} is completed", interval=0.2)
     took = measured.setdefault("seconds from the kills to the end of the phase", {})
     took[kind.__name__.lower()] = round(time.monotonic() - killed, 1)
     phase.finish()
-    until(lambda: not victims.missing(), "everybody is back", LIMIT_SECONDS, interval=0.5)
+    until(lambda: not victims.missing(), "everybody is back", interval=0.5)
     assert story.witness.faults(MAX_SHARES) == []
