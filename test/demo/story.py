@@ -67,7 +67,7 @@ class Story:
         self._start(self.silent, self.automatic)
         self.say(f"One starts on {self.silent}: ledger-automatic (maxShares 3, automaticFailover)")
         for ledger in self.ledgers:
-            ledger.wait_ready(120)
+            ledger.wait_ready()
         self.say("All are ready; the replicas of two disks are being attached")
         until(lambda: self._attached(self.shared) == self._attached(self.automatic) == 3, "three attachments of each", 240,
               interval=0.5)

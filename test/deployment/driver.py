@@ -11,7 +11,7 @@ from cluster.authority import Authority
 from cluster.cluster import Cluster
 from cluster.machine import Machine
 from cluster.process import Process
-from cluster.waiting import until
+from cluster.waiting import PATIENCE_S, until
 from image.driver import PROGRAMS, driver
 
 from .azure import Azure
@@ -178,7 +178,7 @@ class Driver:
     def uninstall(self) -> None:
         self.cluster.run("helm", "uninstall", RELEASE, "--namespace", NAMESPACE, "--wait")
 
-    def until_nothing_is_left(self, seconds: float) -> None:
+    def until_nothing_is_left(self, seconds: float = PATIENCE_S) -> None:
         """Of volumes, snapshots and their records."""
         until(self.azure.nothing_left, "nothing is left in Azure", seconds, interval=0.5)
         until(lambda: not self.cluster.get("azvolumes,azvolumeattachments,azsnapshots", "-n", OBJECTS)["items"],

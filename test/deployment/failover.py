@@ -132,7 +132,7 @@ class NetworkCut(Loss):
         """Back when its kubelet is heard of."""
         before = self._heard()
         self.cluster.heal(self.node)
-        until(lambda: self._heard() != before, f"{self.node} is heard of again", 120, interval=0.2)
+        until(lambda: self._heard() != before, f"{self.node} is heard of again", interval=0.2)
 
     def _heard(self) -> str:
         return self.cluster.get("lease", self.node, "-n", "kube-node-lease")["spec"]["renewTime"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cluster.cluster import Cluster
 from cluster.command import run
-from cluster.waiting import until
+from cluster.waiting import PATIENCE_S, until
 from image.archive import Image
 
 IMAGE = "images.test/ledger:test"
@@ -129,7 +129,7 @@ class Ledger:
         text = self.cluster.kubectl("get", kind, name, "--ignore-not-found", "-o", "json")
         return json.loads(text)[member] if text else {}
 
-    def wait_ready(self, seconds: int) -> None:
+    def wait_ready(self, seconds: int = PATIENCE_S) -> None:
         self.cluster.kubectl("wait", f"pod/{self.pod}", "--for=create", f"--timeout={seconds}s")
         self.cluster.kubectl("wait", f"pod/{self.pod}", "--for=condition=Ready", f"--timeout={seconds}s")
 

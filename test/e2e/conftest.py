@@ -79,9 +79,9 @@ def claims(cluster, driver, azure):
     cluster.apply(storage_class("ext4", fsType="ext4"), storage_class("xfs", fsType="xfs"))
     cluster.apply(claim("ext4", "ext4"), claim("xfs", "xfs"), claim("block", "ext4", "Block"))
     yield
-    cluster.kubectl("delete", "pvc", *KINDS, "--timeout=120s")
+    cluster.kubectl("delete", "pvc", *KINDS, "--timeout=300s")
     cluster.kubectl("delete", "storageclass", "ext4", "xfs")
-    driver.until_nothing_is_left(120)
+    driver.until_nothing_is_left()
 
 
 @pytest.fixture(scope="module")

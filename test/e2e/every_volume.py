@@ -82,11 +82,11 @@ class Pod:
 
     def __enter__(self) -> "Pod":
         self.cluster.apply(self.manifest)
-        self.cluster.kubectl("wait", f"pod/{self.name}", "--for=condition=Ready", "--timeout=120s")
+        self.cluster.kubectl("wait", f"pod/{self.name}", "--for=condition=Ready", "--timeout=300s")
         return self
 
     def __exit__(self, *_) -> None:
-        self.cluster.kubectl("delete", "pod", self.name, "--timeout=120s")
+        self.cluster.kubectl("delete", "pod", self.name, "--timeout=300s")
 
     def run(self, kind: str, script: str) -> str:
         """In the container that has this kind of volume."""

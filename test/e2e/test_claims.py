@@ -33,9 +33,9 @@ def databases(cluster, azure, driver):
     with only_on(cluster, found.node):
         for ledger in found:
             ledger.apply()
-        until(lambda: all(ledger.node() for ledger in found), "both pods have a node", 120)
+        until(lambda: all(ledger.node() for ledger in found), "both pods have a node")
     for ledger in found:
-        ledger.wait_ready(120)
+        ledger.wait_ready()
     yield found
     for ledger in found:
         ledger.delete()
@@ -53,7 +53,7 @@ def cut(replicated, azure, cluster, driver, timeline):
     """Power is cut on their node while both write, and an operator has said so."""
     for ledger in replicated:
         ledger.start_writing()
-    until(lambda: min(l.client.acknowledged for l in replicated) >= RECORDS, "records are acknowledged", 120)
+    until(lambda: min(l.client.acknowledged for l in replicated) >= RECORDS, "records are acknowledged")
     azure.latency(attach=f"{ATTACH_SECONDS}s", detach="5s")
     cut = PowerCut(driver, replicated.node)
     for ledger in replicated:
@@ -72,7 +72,7 @@ def shared_failover(cut, timeline, replicated):
 @pytest.fixture(scope="module")
 def single_failover(cut, azure, timeline, replicated):
     volume = replicated.single.volume()
-    until(lambda: azure.attach_calls(volume, cut.requests), "Azure attaches its disk", 120)
+    until(lambda: azure.attach_calls(volume, cut.requests), "Azure attaches its disk")
     azure.latency(attach="1s")  # from here on; this one takes what it was to take
     return cut.follow(timeline, replicated.single)
 
@@ -127,7 +127,7 @@ def test_processes_stay_small(driver, replicated, measured):
 
 def test_a_lost_replica_is_replaced(replicated, driver, cut, shared_failover):
     volume = replicated.shared.volume()
-    until(lambda: attached(driver, volume, but=cut.node) == 3, "three attachments on living nodes", 120, interval=0.5)
+    until(lambda: attached(driver, volume, but=cut.node) == 3, "three attachments on living nodes", interval=0.5)
 
 
 def test_what_nobody_uses_is_collected_and_what_is_deleted_leaves_nothing(
@@ -137,9 +137,9 @@ def test_what_nobody_uses_is_collected_and_what_is_deleted_leaves_nothing(
     volumes = [ledger.volume() for ledger in replicated]
     for ledger in replicated:
         ledger.scale(0)
-    until(lambda: not any(driver.roles(volume) for volume in volumes), "replicas are collected", 120, interval=0.5)
+    until(lambda: not any(driver.roles(volume) for volume in volumes), "replicas are collected", interval=0.5)
     assert azure.control("GET", "summary")["disks"] == 2, "a claim keeps its disk"
     for ledger in replicated:
         ledger.delete()
-    until(lambda: not cluster.get("pv")["items"], "no PersistentVolume is left", 120, interval=0.5)
-    driver.until_nothing_is_left(120)
+    until(lambda: not cluster.get("pv")["items"], "no PersistentVolume is left", interval=0.5)
+    driver.until_nothing_is_left()

@@ -145,12 +145,12 @@ def shared(cluster, azure, driver):
     storage_class, stateful_set = manifests(ledger.name, ledger.max_shares)
     storage_class["parameters"]["fsType"] = WRITTEN[-1]
     cluster.apply(storage_class, stateful_set)
-    ledger.wait_ready(120)
+    ledger.wait_ready()
     until(lambda: roles(driver, ledger) == [PRIMARY, REPLICA], "a replica")
     volume = ledger.volume()
     yield ledger
     ledger.delete()
-    until(lambda: disk_gib(azure, volume) is None, "its disk is gone", 120, interval=0.5)
+    until(lambda: disk_gib(azure, volume) is None, "its disk is gone", interval=0.5)
 
 
 def roles(driver, ledger: Ledger) -> list[str]:
@@ -172,7 +172,7 @@ def test_a_shared_disk_grows_between_two_pods(cluster, azure, driver, shared):
     shared.stop_writing()
     until(lambda: disk_gib(azure, volume) == 2, "the disk grows, though nobody asks again", 30, interval=0.3)
     shared.scale(1)
-    shared.wait_ready(60)
+    shared.wait_ready()
     until(lambda: roles(driver, shared) == [PRIMARY, REPLICA], "the replica is back", 60, interval=0.3)
     until(lambda: pending(cluster, name, "2Gi"), "the claim knows of it", RETRY_SECONDS, interval=0.3)
     look_again(cluster, shared.pod)

@@ -93,12 +93,12 @@ def without_controller(cluster, driver):
         cluster.kubectl(*words, "deployment/csi-azuredisk-controller", "-n", NAMESPACE)
 
     until(lambda: not cluster.get("azvolumes,azvolumeattachments", "-n", OBJECTS)["items"],
-          "nothing is left of other tests", 120, interval=0.5)
+          "nothing is left of other tests", interval=0.5)
     controllers("scale", "--replicas=0")
-    until(lambda: not driver.pods("controller"), "the controllers are gone", 120, interval=0.5)
+    until(lambda: not driver.pods("controller"), "the controllers are gone", interval=0.5)
     yield
     controllers("scale", "--replicas=2")
-    controllers("rollout", "status", "--timeout=120s")
+    controllers("rollout", "status", "--timeout=300s")
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def growth(before: dict) -> int:
 
 
 def test_the_node_plugin_takes_no_note_of_volumes_elsewhere(objects, cluster, driver, measured):
-    plugins = until(lambda: settled(objects, driver), "plug-ins that started lately have settled", 120)
+    plugins = until(lambda: settled(objects, driver), "plug-ins that started lately have settled")
     extenders = resident(driver, "/bin/azdisk-scheduler-extender")
     assert len(plugins) == len(cluster.nodes)
 

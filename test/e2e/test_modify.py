@@ -33,13 +33,13 @@ def volume(cluster, azure) -> str:
                             "command": ["/bin/busybox", "sleep", "100000"],
                             "volumeMounts": [{"name": "v", "mountPath": PATH}]}],
             "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "flexible"}}]}})
-    cluster.kubectl("wait", "pod/flexible", "--for=condition=Ready", "--timeout=120s")
+    cluster.kubectl("wait", "pod/flexible", "--for=condition=Ready", "--timeout=300s")
     yield cluster.get("pvc", "flexible")["spec"]["volumeName"]
-    cluster.kubectl("delete", "pod", "flexible", "--timeout=120s")
-    cluster.kubectl("delete", "pvc", "flexible", "--timeout=120s")
+    cluster.kubectl("delete", "pod", "flexible", "--timeout=300s")
+    cluster.kubectl("delete", "pvc", "flexible", "--timeout=300s")
     cluster.kubectl("delete", "storageclass", "flexible")
     cluster.kubectl("delete", "volumeattributesclass", *NAMES)
-    until(azure.nothing_left, "nothing is left in Azure", 120, interval=0.5)
+    until(azure.nothing_left, "nothing is left in Azure", interval=0.5)
 
 
 def performance(azure, volume: str) -> tuple[int, int]:

@@ -27,18 +27,18 @@ def volume(cluster, azure, driver) -> str:
     wanted["spec"]["resources"]["requests"]["storage"] = "100Gi"
     cluster.apply(storage_class("pages", skuName="PremiumV2_LRS", maxShares="2", fsType="xfs"), wanted, database())
     name = until(lambda: cluster.get("pvc", CLAIM)["spec"].get("volumeName"), "the volume", 60)
-    until(lambda: sorted(driver.roles(name).values()) == [PRIMARY, REPLICA], "its replica", 120)
+    until(lambda: sorted(driver.roles(name).values()) == [PRIMARY, REPLICA], "its replica")
     wait_ready(cluster)
     yield name
-    cluster.kubectl("delete", "statefulset,pvc", "--all", "--timeout=120s")
+    cluster.kubectl("delete", "statefulset,pvc", "--all", "--timeout=300s")
     cluster.kubectl("delete", "storageclass", "pages")
     cluster.kubectl("delete", "volumeattributesclass", "fast", "--ignore-not-found")
-    driver.until_nothing_is_left(120)
+    driver.until_nothing_is_left()
 
 
 def wait_ready(cluster) -> None:
     cluster.kubectl("wait", f"pod/{POD}", "--for=create", "--timeout=60s")
-    cluster.kubectl("wait", f"pod/{POD}", "--for=condition=Ready", "--timeout=120s")
+    cluster.kubectl("wait", f"pod/{POD}", "--for=condition=Ready", "--timeout=300s")
 
 
 @pytest.mark.parametrize(("page", "heading", "words"), [

@@ -23,4 +23,4 @@ def test_what_the_first_page_says(cluster, azure, terminal):
     assert node(cluster) != before and azure.attach_calls(volume, request, vm=node(cluster)) == 0
     [end] = blocks(PAGE, "Clean up")
     terminal.type(end)
-    until(azure.nothing_left, "nothing is left in Azure", 120, interval=0.5)
+    until(azure.nothing_left, "nothing is left in Azure", interval=0.5)

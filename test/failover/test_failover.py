@@ -59,18 +59,18 @@ class Database:
         with only_on(self.cluster, self.node):
             self.ledger.apply()
             self.volume = self.ledger.volume()
-            self.ledger.wait_ready(120)
+            self.ledger.wait_ready()
         until(lambda: list(self.driver.roles(self.volume).values()).count("Replica Attached") == self.max_shares - 1,
-              "the replicas", 120, interval=0.5)
+              "the replicas", interval=0.5)
         until(lambda: self.node in holders_of_leases(self.driver), "the node's Lease", 60, interval=0.5)
 
     def __exit__(self, *_) -> None:
         self.ledger.delete()
-        self.driver.until_nothing_is_left(180)
+        self.driver.until_nothing_is_left()
 
     def write(self) -> None:
         self.ledger.start_writing()
-        until(lambda: self.ledger.client.acknowledged >= RECORDS, "records are acknowledged", 120)
+        until(lambda: self.ledger.client.acknowledged >= RECORDS, "records are acknowledged")
 
 
 class Gap:
@@ -124,7 +124,7 @@ def test_the_node_loses_its_power(driver, timeline, measured, times):
         assert taints(driver.cluster.get("node", database.node))[TAINT].startswith("azuredisk-")
         cut.end()
         until(lambda: TAINT not in taints(driver.cluster.get("node", database.node)),
-              "it was started anew, and the driver takes the taint away", 120, interval=0.5)
+              "it was started anew, and the driver takes the taint away", interval=0.5)
 
 
 def test_the_network_of_the_node_is_cut(driver, timeline, measured):
@@ -142,7 +142,7 @@ def test_the_network_of_the_node_is_cut(driver, timeline, measured):
         cut.heal()
         assert is_given_up()
         cut.end()
-        until(lambda: not is_given_up(), "it was started anew, and the driver takes the taint away", 120, interval=0.5)
+        until(lambda: not is_given_up(), "it was started anew, and the driver takes the taint away", interval=0.5)
 
 
 @contextlib.contextmanager
@@ -189,7 +189,7 @@ def test_the_network_of_a_node_with_another_drivers_volume_is_cut(driver, timeli
         after = other()
         assert after["metadata"]["uid"] == before and "deletionTimestamp" not in after["metadata"]
         cut.end()
-        until(lambda: MOVED not in its_taints(), "it was started anew, and the driver takes the taint away", 120, interval=0.5)
+        until(lambda: MOVED not in its_taints(), "it was started anew, and the driver takes the taint away", interval=0.5)
 
 
 def test_nobody_can_fence_it_and_azure_says_that_it_is_off(driver, timeline, measured):
@@ -207,12 +207,12 @@ def test_nobody_can_fence_it_and_azure_says_that_it_is_off(driver, timeline, mea
         known = time.time()
         until(taint, "the node is given up", 90, interval=0.1)
         given_up = time.time()
-        until(lambda: loss.runs_elsewhere(database.ledger), "it runs elsewhere", 120, interval=0.2)
+        until(lambda: loss.runs_elsewhere(database.ledger), "it runs elsewhere", interval=0.2)
         assert database.ledger.missing() == 0
         measured["without a replica"] = {"given_up_seconds": round(given_up - known, 2),
                                          "runs_seconds": round(time.time() - known, 2)}
         loss.end()
-        until(lambda: taint() is None, "it was started anew, and the driver takes the taint away", 120, interval=0.5)
+        until(lambda: taint() is None, "it was started anew, and the driver takes the taint away", interval=0.5)
 
 
 @pytest.mark.parametrize("kind", (Deletion, DeletionOfTheDead))
@@ -230,7 +230,7 @@ def test_the_node_is_deleted(driver, timeline, measured, kind):
         assert gap.missing == 0
         assert gap.failover.attach_calls == 0
         until(lambda: not is_there(), "the Node that stands in goes", 60, interval=0.2)
-        until(lambda: database.node not in driver.roles(database.volume), "its disk is detached", 120, interval=0.5)
+        until(lambda: database.node not in driver.roles(database.volume), "its disk is detached", interval=0.5)
         deletion.end()
 
 
@@ -261,13 +261,13 @@ def test_all_nodes_are_silent_at_once(driver):
         for ledger in ledgers:
             ledger.apply()
         for ledger in ledgers:
-            ledger.wait_ready(120)
+            ledger.wait_ready()
         until(lambda: sorted(holders_of_leases(driver)) == nodes, "a Lease of each node", 60, interval=0.5)
         for ledger in ledgers:
             ledger.start_writing()
         with nobody_is_heard_of(driver):
             until(lambda: all(is_held_back(driver, node, "nodes are silent at once") for node in nodes),
-                  "events say why they are not given up", 120, interval=0.5)
+                  "events say why they are not given up", interval=0.5)
             assert tainted() == []
             known = [ledger.client.acknowledged for ledger in ledgers]
         for node in nodes:
@@ -281,4 +281,4 @@ def test_all_nodes_are_silent_at_once(driver):
     finally:
         for ledger in ledgers:
             ledger.delete()
-        driver.until_nothing_is_left(180)
+        driver.until_nothing_is_left()

@@ -53,7 +53,7 @@ class Story:
             ledger.apply()
         self.cluster.apply(*manifests(ORDERS, 2, 3, automaticFailover="true"))
         for ledger in self.ledgers:
-            ledger.wait_ready(120)
+            ledger.wait_ready()
             ledger.start_writing()
         until(lambda: self._attached() == 12, "all replicas are attached", 240, interval=1)
         self.say("Five databases run, and their replicas are attached")

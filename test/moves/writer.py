@@ -15,7 +15,7 @@ class Writer:
         self.ledger = Ledger(cluster, "writer", max_shares=2, cachingMode="None")
         with only_on(cluster, node):
             self.ledger.apply()
-            self.ledger.wait_ready(120)
+            self.ledger.wait_ready()
         self.volume = self.ledger.volume()
         self.pod = self._pod()["metadata"]["uid"]
         self.request = azure.last_request()
