@@ -103,12 +103,12 @@ endif
 
 $(BUILD)/$(1)/gen/%.o: $(BUILD)/gen/%.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS) $(call packages,$(NEEDS_$(1)))
 	@mkdir -p $$(@D)
-	@$$(CC_$(1)) $$(CFLAGS_$(1)) -c $$< -o $$@
+	@$$(CCACHE) $$(CC_$(1)) $$(CFLAGS_$(1)) -c $$< -o $$@
 
 $(BUILD)/$(1)/%.o: %.c $(BUILD)/$(1)/flags | $(GENERATED_HEADERS) $(call packages,$(NEEDS_$(1)))
 	@echo "$(1) $$<"
 	@mkdir -p $$(@D)
-	@$$(CC_$(1)) $$(CFLAGS_$(1)) $$(WARNINGS) $$(if $$(DEVELOPER),-Werror) -c $$< -o $$@
+	@$$(CCACHE) $$(CC_$(1)) $$(CFLAGS_$(1)) $$(WARNINGS) $$(if $$(DEVELOPER),-Werror) -c $$< -o $$@
 
 $(foreach f,$(FOLDERS),$(call archive,$(1),$(f)))
 $(foreach p,$(BUILT_PROGRAMS), \
