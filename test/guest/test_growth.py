@@ -91,7 +91,7 @@ def test_a_disk_that_has_not_grown(volume):
     v.publish()
     v.cloud.take_over(v.name)
     record_size(v)
-    failure = refused(when_heard, expand, v, timeout=3)
+    failure = refused(when_heard, expand, v, timeout=8)
     assert failure.code() == Code.UNAVAILABLE and "not seen here yet" in failure.details()
     v.unpublish()
     v.unstage()

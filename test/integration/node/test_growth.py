@@ -169,7 +169,7 @@ def test_what_cannot_be_expanded(volume, plugin):
         failure = refused(expand, v, **arguments)
         assert failure.code() == code and words in failure.details(), failure
     record_size(v)
-    failure = refused(when_heard, expand, v, timeout=3)
+    failure = refused(when_heard, expand, v, timeout=6)
     assert failure.code() == Code.UNAVAILABLE and "not seen here yet" in failure.details()
     grow_disk(v)
     assert expand(v) == NEW

@@ -120,7 +120,7 @@ def test_a_disk_that_hangs_while_it_is_promoted(replica, plugin):
     plugin.run()
     until_held(other)
     promote(v)
-    failure = refused(plugin.stage, v.id, v.staging, timeout=3)
+    failure = refused(plugin.stage, v.id, v.staging, timeout=6)
     assert failure.code() == Code.DEADLINE_EXCEEDED
     assert "was a replica's until now, is still being looked at" in failure.details()
     promote(other)
