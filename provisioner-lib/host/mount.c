@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/file.h"
 #include "provisioner-lib/host/block.h"
 #include "provisioner-lib/host/mount_options.h"
 #include "provisioner-lib/host/old_mount.h"
 
-enum { REASON_SIZE = 512 };
+enum { REASON_SIZE = 512, MOST_FILESYSTEMS = 64 << 10 };
 
 /* ---- a file system ---- */
 
@@ -122,9 +123,24 @@ static struct err *replay(const struct mount_request *request, const struct moun
     return create(context, options);
 }
 
+/* Only then the kernel knows the file system by which policies are loaded. */
+static struct err *selinux_is_on(bool *ret)
+{
+    CLEANUP(freep) char *known = NULL;
+
+    TRY(file_read("/proc/filesystems", MOST_FILESYSTEMS, &known, NULL));
+    *ret = strstr(known, "\tselinuxfs\n");
+    return NULL;
+}
+
 static struct err *parse(const struct mount_request *request, struct mount_options *ret)
 {
+    bool has_labels;
+
     TRY(mount_options_parse(request->options, request->n_options, ret));
+    TRY(selinux_is_on(&has_labels));
+    if (!has_labels)
+        mount_options_drop_labels(ret);
     if (request->read_only)
         ret->attributes |= MOUNT_ATTR_RDONLY;
     return NULL;

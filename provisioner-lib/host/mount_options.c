@@ -32,6 +32,8 @@ static const struct {
     {"nofail", 0, 0},
 };
 
+static const char *const labels[] = {"context", "fscontext", "defcontext", "rootcontext"};
+
 static bool take_attribute(struct mount_options *options, const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(attributes); i++)
@@ -55,6 +57,14 @@ static struct err *take_option(struct mount_options *options, const struct mount
     return NULL;
 }
 
+/* As kubelet writes a label: context="system_u:object_r:container_file_t:s0:c1,c2" */
+static char *unquoted(const char *value, size_t length)
+{
+    bool quoted = length >= 2 && value[0] == '"' && value[length - 1] == '"';
+
+    return quoted ? mem_strndup(value + 1, length - 2) : mem_strndup(value, length);
+}
+
 static struct err *take_text(struct mount_options *options, const char *text)
 {
     CLEANUP(freep) char *copy = mem_strdup(text);
@@ -63,7 +73,7 @@ static struct err *take_text(struct mount_options *options, const char *text)
 
     while (mnt_optstr_next_option(&rest, &name, &name_length, &value, &value_length) == 0) {
         CLEANUP(freep) char *own_name = mem_strndup(name, name_length);
-        CLEANUP(freep) char *own_value = value ? mem_strndup(value, value_length) : NULL;
+        CLEANUP(freep) char *own_value = value ? unquoted(value, value_length) : NULL;
 
         TRY(take_option(options, &(struct mount_option){own_name, own_value}));
     }
@@ -77,12 +87,36 @@ struct err *mount_options_parse(const char *const *texts, size_t n, struct mount
     return NULL;
 }
 
+static void option_fini(struct mount_option *option)
+{
+    free(option->name);
+    free(option->value);
+}
+
+static bool is_label(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(labels); i++)
+        if (strcmp(labels[i], name) == 0)
+            return true;
+    return false;
+}
+
+void mount_options_drop_labels(struct mount_options *options)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < options->n_own; i++)
+        if (is_label(options->own[i].name))
+            option_fini(&options->own[i]);
+        else
+            options->own[kept++] = options->own[i];
+    options->n_own = kept;
+}
+
 void mount_options_fini(struct mount_options *options)
 {
-    for (size_t i = 0; i < options->n_own; i++) {
-        free(options->own[i].name);
-        free(options->own[i].value);
-    }
+    for (size_t i = 0; i < options->n_own; i++)
+        option_fini(&options->own[i]);
     free(options->own);
     *options = (struct mount_options){0};
 }

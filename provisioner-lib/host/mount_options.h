@@ -19,11 +19,16 @@ struct mount_options {
     size_t n_own;
 };
 
-/* Each text has one or more as in fstab: "noatime", "commit=30,data=ordered". INVALID for what
- * would name another source than the volume. */
+/* Each text has one or more as in fstab: "noatime", "commit=30,data=ordered". A value in double
+ * quotes may have commas, and loses the quotes. INVALID for what would name another source than the
+ * volume. */
 struct err *mount_options_parse(const char *const *texts, size_t n, struct mount_options *ret)
     __attribute__((warn_unused_result));
 void mount_options_fini(struct mount_options *options);
+
+/* Takes those away that say which labels of SELinux the files have: a kernel where it is off knows
+ * no such options, and mount(8) ignores them there, too. */
+void mount_options_drop_labels(struct mount_options *options);
 
 /* Whether they ask for a read-only mount. */
 bool mount_options_read_only(const char *const *texts, size_t n);

@@ -59,12 +59,13 @@ static bool take_shared(const struct mount_option *option, unsigned long *flags)
     return false;
 }
 
-/* Longer ones would be cut off by the kernel without a word. */
+/* Longer ones would be cut off by the kernel without a word. It takes commas in quotes only. */
 static struct err *add(struct buffer *text, const char *name, const char *value)
 {
+    const char *quote = value && strchr(value, ',') ? "\"" : "";
     CLEANUP(freep)
-    char *word =
-        mem_printf("%s%s%s%s", text->length ? "," : "", name, value ? "=" : "", value ? value : "");
+    char *word = mem_printf("%s%s%s%s%s%s", text->length ? "," : "", name, value ? "=" : "", quote,
+                            value ? value : "", quote);
 
     if (!buffer_append(text, word, strlen(word)))
         return err_new(ERR_INVALID, "the mount options are longer than %zu bytes", text->limit);

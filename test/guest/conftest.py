@@ -31,11 +31,11 @@ def network():
 
 @pytest.fixture(scope="session")
 def boot(network, apiserver, tmp_path_factory):
-    """boot(): a guest with the API server in its reach."""
+    """boot(): a guest with the API server in its reach, by its kernel's parameters."""
     guests = []
 
-    def make() -> Guest:
-        guests.append(Guest(network, tmp_path_factory.mktemp("guest")))
+    def make(*parameters: str) -> Guest:
+        guests.append(Guest(network, tmp_path_factory.mktemp("guest"), *parameters))
         guests[-1].reach(apiserver.port)
         return guests[-1]
 

@@ -69,9 +69,11 @@ class Started:
 
 
 class Guest:
-    """Up from its construction to close(), which is a power cut. `folder` is where it may write."""
+    """Up from its construction to close(), which is a power cut. `folder` is where it may write; its kernel may be told
+    more parameters."""
 
-    def __init__(self, network: Network, folder: Path):
+    def __init__(self, network: Network, folder: Path, *parameters: str):
+        self.parameters = parameters
         self.network, self.folder, self.packages = network, folder, packages.unpacked()
         self.around, self.console = network.around, folder / "console"
         self.wire, self.address = network.join()
@@ -89,7 +91,7 @@ class Guest:
             "setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child",
             self.packages / "usr/bin/linux.uml", f"mem={MEMORY_MIB}M", "root=/dev/root", "rootfstype=hostfs",
             "rootflags=/", "ro", "quiet", "console=tty0", "con=null", "con0=null,fd:1",
-            f"vec0:transport=tap,ifname={self.wire},{WIRE}",
+            f"vec0:transport=tap,ifname={self.wire},{WIRE}", *self.parameters,
             f"init={HERE / 'init.sh'}", "--", *init,
         ]  # fmt: skip
         with open(self.console, "wb") as console:

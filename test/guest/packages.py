@@ -12,6 +12,7 @@ PACKAGES = (
     "user-mode-linux",  # the kernel, as a program, and its modules
     "kmod",  # loads them
     "mdadm", "lvm2", "dmsetup",  # what would take a disk for its own
+    "checkpolicy",  # compiles a policy of SELinux
     "open-iscsi", "libopeniscsiusr", "libisns0",  # logs in to disks of another guest
     "libdevmapper1.02.1", "libdevmapper-event1.02.1", "libaio1", "libedit2", "libbsd0", "libmd0",
 )  # fmt: skip

@@ -93,6 +93,11 @@ static void test_options(void **state)
         {OPTIONS(NULL), true, ",ro,", ",rw,"},
         {OPTIONS("sync", "lazytime"), false, ",sync,", ",ro,"},
         {OPTIONS("_netdev", "nofail", "rw"), false, ",rw,", ",ro,"},
+        /* Here SELinux is off; where it is on is test/guest/test_selinux.py. */
+        {OPTIONS("context=\"system_u:object_r:container_file_t:s0:c1,c2\",noatime"), false,
+         ",noatime,", "context"},
+        {OPTIONS("fscontext=a", "defcontext=b,rootcontext=c", "nosuid"), false, ",nosuid,",
+         "context"},
     };
     const char *target = in_workplace("options");
 
@@ -115,7 +120,7 @@ static void test_options_of_the_file_system(void **state)
 {
     const char *target = in_workplace("own-options");
     struct mount_request request =
-        request_of(ext4, target, OPTIONS("commit=17,data=journal", "errors=remount-ro"));
+        request_of(ext4, target, OPTIONS("commit=\"17\",data=journal", "errors=remount-ro"));
 
     (void)state;
     make_folder(target);
