@@ -18,7 +18,7 @@ from deployment.troubles import pytest_runtest_makereport  # noqa: F401 (a hook)
 from .every_volume import KINDS, claim, storage_class
 
 NODES = ("node-a", "node-b", "node-c", "node-d")
-REPLICA_GC_DELAY = "10s"
+REPLICA_GC_DELAY = "20s"
 REPORT = Path(__file__).parents[2] / "build" / "reports" / "e2e.json"
 
 _measured: dict[str, object] = {}
