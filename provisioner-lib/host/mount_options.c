@@ -45,6 +45,32 @@ static bool take_attribute(struct mount_options *options, const char *name)
     return false;
 }
 
+static void option_fini(struct mount_option *option)
+{
+    free(option->name);
+    free(option->value);
+}
+
+static void drop(struct mount_options *options, const char *name)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < options->n_own; i++)
+        if (strcmp(options->own[i].name, name) == 0)
+            option_fini(&options->own[i]);
+        else
+            options->own[kept++] = options->own[i];
+    options->n_own = kept;
+}
+
+static bool is_label(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(labels); i++)
+        if (strcmp(labels[i], name) == 0)
+            return true;
+    return false;
+}
+
 static struct err *take_option(struct mount_options *options, const struct mount_option *option)
 {
     if (!option->value && take_attribute(options, option->name))
@@ -52,6 +78,8 @@ static struct err *take_option(struct mount_options *options, const struct mount
     if (strcmp(option->name, "source") == 0)
         return err_new(ERR_INVALID,
                        "mount option \"source\" is not allowed: the source is always the volume");
+    if (is_label(option->name))
+        drop(options, option->name);
     ARRAY_ADD(options->own, options->n_own) =
         (struct mount_option){.name = mem_strdup(option->name), .value = mem_strdup(option->value)};
     return NULL;
@@ -87,30 +115,10 @@ struct err *mount_options_parse(const char *const *texts, size_t n, struct mount
     return NULL;
 }
 
-static void option_fini(struct mount_option *option)
-{
-    free(option->name);
-    free(option->value);
-}
-
-static bool is_label(const char *name)
-{
-    for (size_t i = 0; i < COUNT_OF(labels); i++)
-        if (strcmp(labels[i], name) == 0)
-            return true;
-    return false;
-}
-
 void mount_options_drop_labels(struct mount_options *options)
 {
-    size_t kept = 0;
-
-    for (size_t i = 0; i < options->n_own; i++)
-        if (is_label(options->own[i].name))
-            option_fini(&options->own[i]);
-        else
-            options->own[kept++] = options->own[i];
-    options->n_own = kept;
+    for (size_t i = 0; i < COUNT_OF(labels); i++)
+        drop(options, labels[i]);
 }
 
 void mount_options_fini(struct mount_options *options)

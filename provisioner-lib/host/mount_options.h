@@ -20,8 +20,8 @@ struct mount_options {
 };
 
 /* Each text has one or more as in fstab: "noatime", "commit=30,data=ordered". A value in double
- * quotes may have commas, and loses the quotes. INVALID for what would name another source than the
- * volume. */
+ * quotes may have commas, and loses the quotes. Of labels of one name, which the kernel takes once,
+ * the last counts. INVALID for what would name another source than the volume. */
 struct err *mount_options_parse(const char *const *texts, size_t n, struct mount_options *ret)
     __attribute__((warn_unused_result));
 void mount_options_fini(struct mount_options *options);

@@ -11,7 +11,7 @@ from .node import PLAIN, Node, Plugin
 
 OLD = PLAIN.parents[3] / "test/guest/old_kernel.py"
 SIZE = {"ext4": SMALLEST_EXT4, "xfs": SMALLEST_XFS}
-FIRST, SECOND = selinux.label("c1", "c2"), selinux.label("c2", "c3")
+FIRST, SECOND, OF_CLASS = selinux.label("c1", "c2"), selinux.label("c2", "c3"), selinux.label("c0", "c1")
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,8 @@ def plugin(request, node, cloud, apiserver, tmp_path_factory):
 
 
 def labelled(fs_type: str, label: str) -> dict:
-    """In kubelet's words."""
-    return wish(fs_type, flags=["noatime", f'context="{label}"'])
+    """In kubelet's words, which come after those of a StorageClass that names a label for all its volumes."""
+    return wish(fs_type, flags=[f'context="{OF_CLASS}"', "noatime", f'context="{label}"'])
 
 
 def published(v, capability: dict) -> None:
