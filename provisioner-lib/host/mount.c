@@ -123,7 +123,7 @@ static struct err *replay(const struct mount_request *request, const struct moun
     return create(context, options);
 }
 
-/* Only then the kernel knows the file system by which policies are loaded. */
+/* Only then does the kernel list the file system through which policies are loaded. */
 static struct err *selinux_is_on(bool *ret)
 {
     CLEANUP(freep) char *known = NULL;
@@ -133,14 +133,22 @@ static struct err *selinux_is_on(bool *ret)
     return NULL;
 }
 
+static struct err *drop_labels_without_selinux(struct mount_options *options)
+{
+    bool is_on;
+
+    if (!mount_options_have_labels(options))
+        return NULL;
+    TRY(selinux_is_on(&is_on));
+    if (!is_on)
+        mount_options_drop_labels(options);
+    return NULL;
+}
+
 static struct err *parse(const struct mount_request *request, struct mount_options *ret)
 {
-    bool has_labels;
-
     TRY(mount_options_parse(request->options, request->n_options, ret));
-    TRY(selinux_is_on(&has_labels));
-    if (!has_labels)
-        mount_options_drop_labels(ret);
+    TRY(drop_labels_without_selinux(ret));
     if (request->read_only)
         ret->attributes |= MOUNT_ATTR_RDONLY;
     return NULL;

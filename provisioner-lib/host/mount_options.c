@@ -115,6 +115,14 @@ struct err *mount_options_parse(const char *const *texts, size_t n, struct mount
     return NULL;
 }
 
+bool mount_options_have_labels(const struct mount_options *options)
+{
+    for (size_t i = 0; i < options->n_own; i++)
+        if (is_label(options->own[i].name))
+            return true;
+    return false;
+}
+
 void mount_options_drop_labels(struct mount_options *options)
 {
     for (size_t i = 0; i < COUNT_OF(labels); i++)

@@ -26,8 +26,9 @@ struct err *mount_options_parse(const char *const *texts, size_t n, struct mount
     __attribute__((warn_unused_result));
 void mount_options_fini(struct mount_options *options);
 
-/* Takes those away that say which labels of SELinux the files have: a kernel where it is off knows
- * no such options, and mount(8) ignores them there, too. */
+/* Those that say which SELinux labels the files have. A kernel where SELinux is off knows no such
+ * options, and mount(8) ignores them there, too. */
+bool mount_options_have_labels(const struct mount_options *options);
 void mount_options_drop_labels(struct mount_options *options);
 
 /* Whether they ask for a read-only mount. */

@@ -20,7 +20,7 @@ HOST_MUTANTS = [
     Mutant("on an older kernel a mount that nobody sees is left", HOST + "old_mount.c",
            "    TRY(mount_remove(hidden.place));\n", "", "mount"),
     Mutant("a label is told to a kernel without SELinux", HOST + "mount.c",
-           "    if (!has_labels)\n        mount_options_drop_labels(ret);\n", "", "mount"),
+           "    if (!is_on)\n        mount_options_drop_labels(options);\n", "", "mount"),
     Mutant("an option goes with the label beside it", HOST + "mount_options.c",
            "options->own[kept++] = options->own[i];", "continue;", "mount"),
     Mutant("a value keeps its quotes", HOST + "mount_options.c",
