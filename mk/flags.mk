@@ -11,8 +11,8 @@ AR := $(CROSS_COMPILE)ar
 CC_plain = $(CC)
 CC_checked = $(CC)
 CC_fuzz := clang-14
-# Where ccache is installed, as it is for the tests, what another checkout has compiled is not compiled again.
-CCACHE := $(shell command -v ccache)
+# What goes before a compiler that compiles, if anything: ccache, for the tests (mk/test.mk).
+CCACHE ?=
 # The unit tests of another architecture (mk/cross.sh) run without.
 SANITIZE ?= $(if $(EMULATOR),,address,undefined)
 

@@ -48,8 +48,9 @@ $(PROBES): %: %.o $(call archives,checked,test/sim/kube)
 	@$(CC) $(LDFLAGS_checked) -o $@ $^ $(LIBS)
 
 # What is run is built by test/run.py, so that what does not compile is counted too. Whether a warning is
-# right is asked of this machine's compilers.
-RUN := MAKEFLAGS='$(MAKEOVERRIDES)' DEVELOPER=$(if $(EMULATOR),,1) PYTHONDONTWRITEBYTECODE=1
+# right is asked of this machine's compilers. Where ccache is installed, as it is by make test, what another
+# checkout has compiled is not compiled again.
+RUN := CCACHE="$$(command -v ccache)" MAKEFLAGS='$(MAKEOVERRIDES)' DEVELOPER=$(if $(EMULATOR),,1) PYTHONDONTWRITEBYTECODE=1
 
 .PHONY: unit-programs test-programs test guest fence unit unit-mutants lint
 unit-programs: $(UNIT_TESTS)
