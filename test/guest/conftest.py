@@ -9,7 +9,7 @@ from integration.placement import Placement
 from .disks import Controller
 from .guest import Guest
 from .network import Network
-from .node import GuestVolume, Node, Plugin
+from .node import PLAIN, GuestVolume, Node, Plugin
 
 NODE = "node-a"
 
@@ -70,9 +70,15 @@ def cloud(apiserver):
 
 
 @pytest.fixture
-def plugin(node, cloud, apiserver, tmp_path_factory):
+def program():
+    """The plug-in's."""
+    return PLAIN
+
+
+@pytest.fixture
+def plugin(node, cloud, apiserver, tmp_path_factory, program):
     plugin = Plugin(node, tmp_path_factory.mktemp("node"), apiserver.kubeconfig, NODE)
-    yield plugin.run()
+    yield plugin.run(program=program)
     plugin.close()
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Runs the plug-in as on a kernel of before Linux 5.1, for which mount(2) is the only way to mount: system
-calls that came later answer ENOSYS."""
+calls that came later answer ENOSYS. For unit tests test/unit/provisioner-lib/host/old_kernel.c does so."""
 
 import ctypes
 import errno

@@ -7,9 +7,9 @@ from integration.node.volume import Code, refused, wish
 
 from . import selinux
 from .disks import Controller
-from .node import PLAIN, Node, Plugin
+from .guest import HERE
+from .node import PLAIN, Node
 
-OLD = PLAIN.parents[3] / "test/guest/old_kernel.py"
 SIZE = {"ext4": SMALLEST_EXT4, "xfs": SMALLEST_XFS}
 FIRST, SECOND, OF_CLASS = selinux.label("c1", "c2"), selinux.label("c2", "c3"), selinux.label("c0", "c1")
 
@@ -21,11 +21,9 @@ def _node(boot):
     return Node(Controller(guest))
 
 
-@pytest.fixture(params=[PLAIN, OLD], ids=["new-kernel", "old-kernel"])
-def plugin(request, node, cloud, apiserver, tmp_path_factory):
-    plugin = Plugin(node, tmp_path_factory.mktemp("node"), apiserver.kubeconfig, "node-a")
-    yield plugin.run(program=request.param)
-    plugin.close()
+@pytest.fixture(params=[PLAIN, HERE / "old_kernel.py"], ids=["new-kernel", "old-kernel"])
+def program(request):
+    return request.param
 
 
 def labelled(fs_type: str, label: str) -> dict:
