@@ -22,7 +22,7 @@ from .images import Image
 from .machine import Machine, Program
 from .node import ZONE, Node
 from .state import State
-from .waiting import PATIENCE_S
+from .waiting import PATIENCE, PATIENCE_S
 
 NODES = ("node-a", "node-b", "node-c")
 # Names that folders and namespaces of the cluster itself have.
@@ -89,7 +89,7 @@ class Cluster:
             node.install()
         self._on_each(self.nodes.values(), self._boot)
         # Nodes may be faster than the controllers; without this no pod is admitted.
-        self.kubectl("wait", "serviceaccount/default", "--for=create", f"--timeout={PATIENCE_S}s")
+        self.kubectl("wait", "serviceaccount/default", "--for=create", PATIENCE)
         step(f"{len(self.nodes)} nodes Ready")
 
     def down(self) -> None:

@@ -12,9 +12,8 @@ from .cluster import Cluster
 from .images import busybox
 from .node import Node
 from .objects import WEB_SERVER, pod, service, spec
-from .waiting import PATIENCE_S, until_it_works
+from .waiting import PATIENCE, until_it_works
 
-PATIENCE = f"--timeout={PATIENCE_S}s"
 READY = ("--for=condition=Ready", PATIENCE)
 
 

@@ -11,10 +11,10 @@ from . import process
 from .cluster import Cluster
 from .command import run
 from .objects import pod, spec, stateful_set
-from .waiting import PATIENCE_S, until, until_it_works
+from .waiting import PATIENCE, until, until_it_works
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service=nodeshutdown:NoExecute"
-READY = ("--for=condition=Ready", f"--timeout={PATIENCE_S}s")
+READY = ("--for=condition=Ready", PATIENCE)
 
 
 def test_the_api_server_can_be_paused_killed_and_restarted(cluster):

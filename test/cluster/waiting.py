@@ -7,6 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 PATIENCE_S = 300  # with a loaded machine: where time is the point, a test says how much
+PATIENCE = f"--timeout={PATIENCE_S}s"  # for kubectl
 SHORTEST_S, LONGEST_S = 0.02, 0.5  # from one look to the next
 
 

@@ -8,6 +8,7 @@ import report
 from azsim.compute import compute_client
 from azure.mgmt.compute import ComputeManagementClient
 from cluster.cluster import Cluster
+from cluster.waiting import PATIENCE
 from deployment import ledger
 from deployment.azure import QUICK, Azure
 from deployment.driver import SNAPSHOTS, Driver
@@ -79,7 +80,7 @@ def claims(cluster, driver, azure):
     cluster.apply(storage_class("ext4", fsType="ext4"), storage_class("xfs", fsType="xfs"))
     cluster.apply(claim("ext4", "ext4"), claim("xfs", "xfs"), claim("block", "ext4", "Block"))
     yield
-    cluster.kubectl("delete", "pvc", *KINDS, "--timeout=300s")
+    cluster.kubectl("delete", "pvc", *KINDS, PATIENCE)
     cluster.kubectl("delete", "storageclass", "ext4", "xfs")
     driver.until_nothing_is_left()
 

@@ -4,6 +4,7 @@ import re
 
 from cluster.cluster import Cluster
 from cluster.images import BUSYBOX_IMAGE
+from cluster.waiting import PATIENCE
 from deployment.ledger import DRIVER
 
 FILE_SYSTEMS = ("ext4", "xfs")
@@ -82,11 +83,11 @@ class Pod:
 
     def __enter__(self) -> "Pod":
         self.cluster.apply(self.manifest)
-        self.cluster.kubectl("wait", f"pod/{self.name}", "--for=condition=Ready", "--timeout=300s")
+        self.cluster.kubectl("wait", f"pod/{self.name}", "--for=condition=Ready", PATIENCE)
         return self
 
     def __exit__(self, *_) -> None:
-        self.cluster.kubectl("delete", "pod", self.name, "--timeout=300s")
+        self.cluster.kubectl("delete", "pod", self.name, PATIENCE)
 
     def run(self, kind: str, script: str) -> str:
         """In the container that has this kind of volume."""

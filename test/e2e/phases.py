@@ -59,7 +59,7 @@ class Phase:
         raise NotImplementedError
 
     def begun(self) -> str | None:
-        """As what it is seen then: a busy machine may look too late."""
+        """UNDER_WAY, or OVER if a busy machine looked too late; None before it has begun."""
         return UNDER_WAY if self.under_way() else OVER if self.done() else None
 
     def finish(self) -> None:

@@ -7,7 +7,7 @@ from http import HTTPStatus
 import pytest
 from azsim import simulator
 from cluster.cluster import Cluster
-from cluster.waiting import until
+from cluster.waiting import PATIENCE, until
 from deployment.driver import NAMESPACE, OBJECTS
 from kubernetes import client, config
 
@@ -98,7 +98,7 @@ def without_controller(cluster, driver):
     until(lambda: not driver.pods("controller"), "the controllers are gone", interval=0.5)
     yield
     controllers("scale", "--replicas=2")
-    controllers("rollout", "status", "--timeout=300s")
+    controllers("rollout", "status", PATIENCE)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 from cluster.images import BUSYBOX_IMAGE
-from cluster.waiting import until
+from cluster.waiting import PATIENCE, until
 from deployment.ledger import DRIVER
 
 from .every_volume import PATH, claim, storage_class
@@ -33,10 +33,10 @@ def volume(cluster, azure) -> str:
                             "command": ["/bin/busybox", "sleep", "100000"],
                             "volumeMounts": [{"name": "v", "mountPath": PATH}]}],
             "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "flexible"}}]}})
-    cluster.kubectl("wait", "pod/flexible", "--for=condition=Ready", "--timeout=300s")
+    cluster.kubectl("wait", "pod/flexible", "--for=condition=Ready", PATIENCE)
     yield cluster.get("pvc", "flexible")["spec"]["volumeName"]
-    cluster.kubectl("delete", "pod", "flexible", "--timeout=300s")
-    cluster.kubectl("delete", "pvc", "flexible", "--timeout=300s")
+    cluster.kubectl("delete", "pod", "flexible", PATIENCE)
+    cluster.kubectl("delete", "pvc", "flexible", PATIENCE)
     cluster.kubectl("delete", "storageclass", "flexible")
     cluster.kubectl("delete", "volumeattributesclass", *NAMES)
     until(azure.nothing_left, "nothing is left in Azure", interval=0.5)

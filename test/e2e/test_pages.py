@@ -1,7 +1,7 @@
 """Pages of docs about one volume, as somebody types them who has a database on it. test_start.py and test/moves type others."""
 
 import pytest
-from cluster.waiting import until
+from cluster.waiting import PATIENCE, until
 from deployment.page import blocks
 
 from .every_volume import PATH, claim, container, storage_class
@@ -30,7 +30,7 @@ def volume(cluster, azure, driver) -> str:
     until(lambda: sorted(driver.roles(name).values()) == [PRIMARY, REPLICA], "its replica")
     wait_ready(cluster)
     yield name
-    cluster.kubectl("delete", "statefulset,pvc", "--all", "--timeout=300s")
+    cluster.kubectl("delete", "statefulset,pvc", "--all", PATIENCE)
     cluster.kubectl("delete", "storageclass", "pages")
     cluster.kubectl("delete", "volumeattributesclass", "fast", "--ignore-not-found")
     driver.until_nothing_is_left()
@@ -38,7 +38,7 @@ def volume(cluster, azure, driver) -> str:
 
 def wait_ready(cluster) -> None:
     cluster.kubectl("wait", f"pod/{POD}", "--for=create", "--timeout=60s")
-    cluster.kubectl("wait", f"pod/{POD}", "--for=condition=Ready", "--timeout=300s")
+    cluster.kubectl("wait", f"pod/{POD}", "--for=condition=Ready", PATIENCE)
 
 
 @pytest.mark.parametrize(("page", "heading", "words"), [

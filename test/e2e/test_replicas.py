@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Iterator
 
 import pytest
-from cluster.waiting import until
+from cluster.waiting import PATIENCE, until
 from deployment.failover import PowerCut
 
 from .fleet import LIMIT_SECONDS, PRIMARY, REPLICA, Fleet
@@ -155,7 +155,7 @@ def test_a_drained_node_keeps_neither_pods_nor_disks(fleet, cluster, witness, pl
     fleet.wait_complete(fleet.nodes)
     departure = Departure(fleet)
     with cordoned(fleet, node) as others:
-        cluster.kubectl("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", "--timeout=300s", *whose)
+        cluster.kubectl("drain", node, "--ignore-daemonsets", "--delete-emptydir-data", PATIENCE, *whose)
         check(fleet, departure.arrival(*departure.on(node)), moves)
         fleet.wait_complete(others)
         until(lambda: disks(fleet, node) == 0, f"{node} has no disk", LIMIT_SECONDS, interval=0.3)

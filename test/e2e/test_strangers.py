@@ -12,7 +12,7 @@ import pytest
 from cluster.cluster import Cluster
 from cluster.images import BUSYBOX_IMAGE
 from cluster.process import Process
-from cluster.waiting import PATIENCE_S, until
+from cluster.waiting import PATIENCE, until
 from deployment.driver import NAMESPACE, OBJECTS, Driver
 from deployment.ledger import Ledger
 from kubernetes import client, config
@@ -300,7 +300,7 @@ def test_it_is_nobody_on_its_node(cluster, driver, program):
 # ---- a tenant's objects ----
 
 PODS, BYTES_OF_POD = 55, 1_300_000  # more than a page of a list may have; etcd takes no larger object
-SIGNALLED = 128  # and the signal's number is the exit code of what a signal ended
+GAVE_UP = 1  # the exit status of a leader that could not renew its lease in time, as on a slow machine
 
 
 @pytest.fixture
@@ -315,25 +315,25 @@ def large_pods(cluster) -> Iterator[None]:
         for number in range(PODS):
             core.create_namespaced_pod("tenant", {"metadata": {"name": f"large-{number}"}, "spec": spec})
     yield
-    cluster.kubectl("delete", "namespace", "tenant", "--timeout=300s")
+    cluster.kubectl("delete", "namespace", "tenant", PATIENCE)
 
 
-def killed(pods: list[dict]) -> list[dict]:
-    """What ended containers that did not exit by themselves, as they do if they could not renew a lease in time."""
-    last = [container["lastState"].get("terminated")
-            for pod in pods for container in pod["status"]["containerStatuses"]]
-    return [end for end in last if end and (end["exitCode"] >= SIGNALLED or end["reason"] == "OOMKilled")]
+def restarted(pods: list[dict]) -> list[dict]:
+    """Containers that did not just give up a lease, once: killed by a probe or for their memory, or again and again."""
+    containers = [container for pod in pods for container in pod["status"]["containerStatuses"]]
+    return [c for c in containers if c["restartCount"] > 1
+            or c["restartCount"] and c["lastState"]["terminated"]["exitCode"] != GAVE_UP]
 
 
 def test_controllers_that_start_among_large_pods_serve(cluster, azure, driver, large_pods, measured):
     cluster.kubectl("rollout", "restart", f"deployment/{CONTROLLER}", "-n", NAMESPACE)
-    cluster.kubectl("rollout", "status", f"deployment/{CONTROLLER}", "-n", NAMESPACE, f"--timeout={PATIENCE_S}s")
+    cluster.kubectl("rollout", "status", f"deployment/{CONTROLLER}", "-n", NAMESPACE, PATIENCE)
     ledger = Ledger(cluster, "among-large-pods", 2)
     ledger.apply()
     ledger.wait_ready()
     until(lambda: sorted(driver.roles(ledger.volume()).values()) == [PRIMARY, REPLICA],
           "Pods have been read, and the replica is placed")
-    assert killed(driver.pods("controller")) == []
+    assert restarted(driver.pods("controller")) == []
     measured["controller among large pods, MiB"] = round(driver.resident_mib()["controller"], 1)
     ledger.delete()
     until(azure.nothing_left, "nothing is left in Azure", interval=0.5)
