@@ -8,6 +8,7 @@
 #include "azdiskctl/printable.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
+#include "lib/base/arena.h"
 #include "lib/kube/kubeconfig_files.h"
 #include "lib/kube/pages.h"
 
@@ -109,13 +110,25 @@ static void ask_cluster(struct task *self, void *arg)
     loop_stop(loop);
 }
 
+/* As the shell does before it runs the line: what it asks with is as it was typed. */
+static void expand_home(struct arena *arena, char *words[], size_t n)
+{
+    const char *home = getenv("HOME");
+
+    for (size_t i = 0; home && i < n; i++)
+        if (strncmp(words[i], "~/", 2) == 0)
+            words[i] = arena_printf(arena, "%s%s", home, words[i] + 1);
+}
+
 static struct err *add_what_there_is(struct completion *completion, char *argv[])
 {
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
     struct work work = {.completion = completion};
     struct flags flags;
 
     if (!completion->names.resource && !completion->names.contexts)
         return NULL;
+    expand_home(arena, argv + 1, completion->n_whole);
     TRY(flags_read((int)completion->n_whole + 1, argv, &flags));
     if (completion->names.contexts)
         return add_contexts(&flags, completion);

@@ -40,7 +40,7 @@ static const char zsh[] =
     "</dev/null)\"})\n"
     "    for word in \"${answer[@]}\"; do\n"
     "        case $word in\n"
-    "        :0) _files; return ;;\n"
+    "        :0) compset -P 1 '--*='; _files; return ;;\n"
     "        :6) behind=(-S '') ;;\n"
     "        :*) ;;\n"
     "        *) word=${word//:/\\\\:}; words_found+=(\"${word/$tab/:}\") ;;\n"
@@ -51,24 +51,19 @@ static const char zsh[] =
     "if [[ $funcstack[1] == _azdiskctl ]]; then _azdiskctl; else compdef _azdiskctl azdiskctl; "
     "fi\n";
 
-/* fish itself adds no blank behind "/" and "=". */
+/* fish itself adds no blank behind "/" and "=", and completes files where the condition fails. */
 static const char fish[] =
     "# fish completion of azdiskctl; to switch it on: azdiskctl completion fish | source\n"
-    "function __azdiskctl_complete\n"
+    "function __azdiskctl_names_no_file\n"
     "    set -l words (commandline -opc)\n"
     "    set -l current (commandline -ct)\n"
     "    set -e words[1]\n"
-    "    for word in (azdiskctl __complete $words \"$current\" 2>/dev/null </dev/null)\n"
-    "        switch $word\n"
-    "            case ':0'\n"
-    "                __fish_complete_path \"$current\"\n"
-    "            case ':*'\n"
-    "            case '*'\n"
-    "                printf '%s\\n' $word\n"
-    "        end\n"
-    "    end\n"
+    "    set -g __azdiskctl_answer (azdiskctl __complete $words \"$current\" 2>/dev/null "
+    "</dev/null)\n"
+    "    not contains -- :0 $__azdiskctl_answer\n"
     "end\n"
-    "complete -c azdiskctl -f -a '(__azdiskctl_complete)'\n";
+    "complete -c azdiskctl -f -n __azdiskctl_names_no_file "
+    "-a '(string match -rv \"^:\" -- $__azdiskctl_answer)'\n";
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 static const char *const scripts[] = {bash, zsh, fish};
