@@ -70,16 +70,18 @@ def cloud(apiserver):
 
 
 @pytest.fixture
-def program():
+def plugin_program():
     """The plug-in's."""
     return PLAIN
 
 
 @pytest.fixture
-def plugin(node, cloud, apiserver, tmp_path_factory, program):
+def plugin(node, cloud, apiserver, tmp_path_factory, plugin_program):
     plugin = Plugin(node, tmp_path_factory.mktemp("node"), apiserver.kubeconfig, NODE)
-    yield plugin.run(program=program)
-    plugin.close()
+    try:
+        yield plugin.run(program=plugin_program)
+    finally:
+        plugin.close()
 
 
 @pytest.fixture

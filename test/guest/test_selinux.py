@@ -22,7 +22,7 @@ def _node(boot):
 
 
 @pytest.fixture(params=[PLAIN, HERE / "old_kernel.py"], ids=["new-kernel", "old-kernel"])
-def program(request):
+def plugin_program(request):
     return request.param
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import grpc
 from cluster.process import Process, everyone, kill_all
-from cluster.waiting import until
+from cluster.waiting import Timeout, until
 
 from ..csi import TREE, Caller, Csi, mounted
 from .machine import Machine
@@ -23,6 +23,7 @@ from .machine import Machine
 CHECKED = Path(os.environ.get("AZDISK_NODE", TREE / "build/checked/bin/azdisk-node"))
 DRIVER = "disk.csi.azure.com"
 HEALTH_PORT = 29603
+ANSWER_S = 10  # of a plug-in that is there, on a loaded machine
 
 
 def _session(leader: int) -> list[Process]:
@@ -82,15 +83,31 @@ class NodePlugin:
     def serve(self, *flags: str, **kwargs):
         """Started, and listening."""
         self.start(*flags, **kwargs)
-        until(self._listens, "the plug-in's socket")
+        self._until(self._listens, "the plug-in's socket")
         return self
 
     def run(self, *flags: str, **kwargs):
         """Started, registered, and ready for volumes."""
         self.serve(*flags, **kwargs)
         self.register()
-        until(lambda: self.get("/readyz")[0] == 200, "readiness of the plug-in")
+        self._until(lambda: self.get("/readyz")[0] == 200, "readiness of the plug-in")
         return self
+
+    def _until(self, condition: Callable[[], bool], what: str) -> None:
+        """Waits for the condition as long as the program runs."""
+
+        def check() -> bool:
+            assert self.process.poll() is None, f"status {self.process.returncode}: {self.said()}"
+            return condition()
+
+        try:
+            until(check, what)
+        except Timeout as failure:
+            raise Timeout(f"{failure}; its log:\n{self.said()}") from failure
+
+    def said(self) -> str:
+        """The end of its log."""
+        return self.log.read_text()[-4000:]
 
     def stop(self) -> int:
         """By SIGTERM; the exit status."""
@@ -126,16 +143,15 @@ class NodePlugin:
         """It must end well, and so must what its sanitizers have to say."""
         if self.process and self.process.poll() is None:
             status = self.stop()
-            assert status == 0, f"status {status}: {self.log.read_text()[-4000:]}"
+            assert status == 0, f"status {status}: {self.said()}"
         self._disconnect()
         self._pool.shutdown()
         text = self.log.read_text() if self.log.exists() else ""
         assert "Sanitizer" not in text and "runtime error" not in text, text[-8000:]
 
     def _listens(self) -> bool:
-        assert self.process.poll() is None, self.log.read_text()[-4000:]
         try:
-            self.csi.call("Identity/Probe", timeout=1)
+            self.csi.call("Identity/Probe", timeout=ANSWER_S)
             return True
         except grpc.RpcError:
             return False
@@ -156,7 +172,7 @@ class NodePlugin:
         """From its HTTP server; status 0 if that does not answer."""
 
         def ask() -> tuple[int, str]:
-            link = http.client.HTTPConnection("127.0.0.1", self.health_port, timeout=10)
+            link = http.client.HTTPConnection("127.0.0.1", self.health_port, timeout=ANSWER_S)
             try:
                 link.request("GET", path)
                 answer = link.getresponse()
