@@ -47,7 +47,6 @@ static struct err *read_secret(struct task *self, struct kube *kube, const struc
         return err_new(ERR_INVALID, "missing key " SECRET_KEY);
     if (!base64_decode(encoded, ret_text, ret_length))
         return err_new(ERR_INVALID, "key " SECRET_KEY " is not valid base64");
-    explicit_bzero((char *)(uintptr_t)encoded, strlen(encoded));
     return NULL;
 }
 

@@ -85,10 +85,7 @@ static char *decoded_value(const Api__Secret *secret, const char *prefix, const 
     char *text;
     size_t length;
 
-    if (!value || !base64_decode(value, &text, &length))
-        return NULL;
-    explicit_bzero((char *)(uintptr_t)value, strlen(value));
-    return text;
+    return value && base64_decode(value, &text, &length) ? text : NULL;
 }
 
 void secret_read_pair(const struct kube_object *object, const char *prefix,

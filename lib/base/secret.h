@@ -18,6 +18,7 @@ DEFINE_CLEANUP(char, secret_free)
 
 /* The same for a block of malloc's of which nobody knows what is in it. */
 void secret_free_block(void *memory);
+DEFINE_CLEANUP(void, secret_free_block)
 
 /* A copy for long, in memory that is left out of core dumps; secret_drop() it. NULL for NULL. For
  * few: each takes pages of its own. */

@@ -157,11 +157,6 @@ static bool is_too_deep(const json_t *json, unsigned depth)
     return false;
 }
 
-static char *copy_string(struct arena *arena, const char *text, size_t length)
-{
-    return memcpy(arena_alloc_text(arena, length + 1), text, length);
-}
-
 /* A subtree of any shape, as text. */
 static struct err *decode_any(struct arena *arena, const json_t *json, const struct place *place,
                               ProtobufCBinaryData *bytes)
@@ -171,7 +166,7 @@ static struct err *decode_any(struct arena *arena, const json_t *json, const str
 
     CLEANUP(freep) char *text = json_to_text(json);
     bytes->len = strlen(text);
-    bytes->data = (uint8_t *)copy_string(arena, text, bytes->len);
+    bytes->data = (uint8_t *)arena_share_text(arena, text, bytes->len);
     return NULL;
 }
 
@@ -186,7 +181,8 @@ static struct err *decode_value(struct arena *arena, const field_descriptor *fie
     case PROTOBUF_C_TYPE_STRING:
         if (!json_is_string(json))
             break;
-        *(char **)target = copy_string(arena, json_string_value(json), json_string_length(json));
+        *(char **)target =
+            arena_share_text(arena, json_string_value(json), json_string_length(json));
         return NULL;
     case PROTOBUF_C_TYPE_BOOL:
         if (!json_is_boolean(json))
@@ -264,7 +260,7 @@ static struct err *decode_map(struct arena *arena, const field_descriptor *field
 
         type->message_init(entry);
         entries[(*count)++] = entry;
-        *(char **)member_at(entry, key_field->offset) = copy_string(arena, key, strlen(key));
+        *(char **)member_at(entry, key_field->offset) = arena_share_text(arena, key, strlen(key));
         TRY(decode_value(arena, value_field, value, &here, member_at(entry, value_field->offset)));
         if (!is_pointer(value_field))
             *(protobuf_c_boolean *)member_at(entry, value_field->quantifier_offset) = true;

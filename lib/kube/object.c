@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/api/known_texts.h"
 #include "lib/base/alloc.h"
+#include "lib/base/arena.h"
+#include "lib/base/secret.h"
 #include "lib/json/codec.h"
 
 static const Api__ObjectMeta *metadata_of(const ProtobufCMessage *message)
@@ -16,30 +19,36 @@ static const Api__ObjectMeta *metadata_of(const ProtobufCMessage *message)
     return *(const Api__ObjectMeta *const *)(const void *)((const char *)message + field->offset);
 }
 
-static struct err *decode(const ProtobufCMessageDescriptor *type, const json_t *json,
-                          struct arena *arena, struct kube_object **ret)
+/* NULL if it lacks a name. */
+static const char *key_of(const json_t *json, struct arena *arena)
 {
-    const ProtobufCMessage *message;
+    const json_t *metadata = json_object_get(json, "metadata");
+    const char *namespace_ = json_string_value(json_object_get(metadata, "namespace"));
+    const char *name = json_string_value(json_object_get(metadata, "name"));
 
-    struct err *err = json_decode(type, json, arena, &message);
+    if (!name)
+        return NULL;
+    return namespace_ ? arena_printf(arena, "%s/%s", namespace_, name) : arena_strdup(arena, name);
+}
+
+/* The object is what comes first in the arena, and the key comes before the name, which ends it. */
+static struct err *decode(const ProtobufCMessageDescriptor *type, const json_t *json,
+                          struct arena *arena)
+{
+    struct kube_object *object = arena_alloc(arena, sizeof *object);
+    const char *key = key_of(json, arena);
+
+    arena_know(arena, KNOWN_TEXTS, N_KNOWN_TEXTS);
+    struct err *err = json_decode(type, json, arena, &object->message);
     if (err)
         return err_wrap(err, "%s", type->short_name);
-
-    const Api__ObjectMeta *metadata = metadata_of(message);
-    if (!metadata || !metadata->name)
+    if (!key)
         return err_new(ERR_INVALID, "%s without metadata.name", type->short_name);
-
-    struct kube_object *object = arena_alloc(arena, sizeof *object);
-    *object = (struct kube_object){
-        .references = 1,
-        .message = message,
-        .metadata = metadata,
-        .key = metadata->namespace_
-                   ? arena_printf(arena, "%s/%s", metadata->namespace_, metadata->name)
-                   : metadata->name,
-        .version = metadata->resource_version ? strtoull(metadata->resource_version, NULL, 10) : 0,
-    };
-    *ret = object;
+    object->references = 1;
+    object->metadata = metadata_of(object->message);
+    object->key = key;
+    if (object->metadata->resource_version)
+        object->version = strtoull(object->metadata->resource_version, NULL, 10);
     return NULL;
 }
 
@@ -47,12 +56,15 @@ static struct err *decode(const ProtobufCMessageDescriptor *type, const json_t *
 struct err *kube_object_decode(const ProtobufCMessageDescriptor *type, const json_t *json,
                                struct kube_object **ret)
 {
-    CLEANUP(arena_freep) struct arena *draft = arena_new();
+    CLEANUP(secret_free_blockp) void *paper = mem_alloc(ARENA_SHARES);
+    CLEANUP(arena_freep) struct arena *draft = arena_new_in(paper, ARENA_SHARES);
 
-    TRY(decode(type, json, draft, ret));
-    CLEANUP(arena_freep) struct arena *exact = arena_new_sized(arena_used(draft));
-    TRY(decode(type, json, exact, ret));
-    (*ret)->arena = TAKE_PTR(exact);
+    TRY(decode(type, json, draft));
+    CLEANUP(secret_free_blockp) void *memory = mem_alloc(arena_used(draft));
+    CLEANUP(arena_freep) struct arena *exact = arena_new_in(memory, arena_used(draft));
+    TRY(decode(type, json, exact));
+    assert(arena_bytes(exact) == 0);
+    *ret = TAKE_PTR(memory);
     return NULL;
 }
 
@@ -79,12 +91,8 @@ struct kube_object *kube_object_ref(struct kube_object *object)
 
 void kube_object_unref(struct kube_object *object)
 {
-    if (!object || --object->references > 0)
-        return;
-    if (object->arena)
-        arena_free(object->arena);
-    else
-        free(object);
+    if (object && --object->references == 0)
+        secret_free_block(object);
 }
 
 const char *kube_label(const Api__ObjectMeta *metadata, const char *key)

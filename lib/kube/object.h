@@ -10,12 +10,13 @@
 #include <protobuf-c/protobuf-c.h>
 
 #include "lib/api/kubernetes.pb-c.h"
-#include "lib/base/arena.h"
+#include "lib/base/cleanup.h"
 #include "lib/base/err.h"
 
+/* In one block of memory, with all that it points to; that is emptied at its end, as it may be a
+ * Secret. */
 struct kube_object {
     unsigned references;
-    struct arena *arena; /* holds everything below, and the object itself; NULL of a digest */
     const ProtobufCMessage *message; /* NULL of a digest */
     const Api__ObjectMeta *metadata; /* a digest's is empty */
     const char *key;                 /* "namespace/name", or "name" without a namespace */

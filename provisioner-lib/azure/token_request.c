@@ -294,12 +294,9 @@ static struct err *take_token(const json_t *json, struct token *ret)
     CLEANUP(buffer_fini) struct buffer authorization = {.limit = LONGEST_TOKEN};
     uint64_t lasts = milliseconds_of(&token->expires__in);
     size_t length = strlen(token->access__token);
-    bool fits = length < LONGEST_TOKEN / 2;
-    if (fits)
-        buffer_printf(&authorization, "Bearer %s", token->access__token);
-    explicit_bzero(token->access__token, length);
-    if (!fits)
+    if (length >= LONGEST_TOKEN / 2)
         return err_new(ERR_INTERNAL, "the token is too long (%zu bytes)", length);
+    buffer_printf(&authorization, "Bearer %s", token->access__token);
     *ret = (struct token){
         .authorization = buffer_take(&authorization),
         .lasts_ms = lasts,

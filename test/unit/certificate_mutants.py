@@ -47,7 +47,6 @@ CERTIFICATE_MUTANTS = [
     Mutant("others than those that are wanted will do", AUTHORITIES, "if (!has(&there, those.items[i]))",
            "if (!has(&those, those.items[i]))", "authorities"),
     # ---- the objects ----
-    Mutant("the key stays in memory", OBJECTS, "    explicit_bzero((char *)(uintptr_t)value, strlen(value));\n", "", "objects"),
     Mutant("a configuration that somebody has changed is overwritten", OBJECTS, '"/metadata/resourceVersion", "value",', '"/metadata/generateName", "value",', "objects"),
     Mutant("a Secret that somebody has changed is overwritten", OBJECTS,
            'return if_unchanged(object, json_pack("{s:o}", "data", data));', 'return (void)object, json_pack("{s:o}", "data", data);',

@@ -114,17 +114,21 @@ static void test_pairs_are_read(void **state)
     assert_true(!none.authority && !none.certificate && !none.key);
 }
 
-static void test_no_key_stays_in_the_object(void **state)
+/* The next certificate is by the same authority. */
+static void test_pairs_that_have_something_in_common(void **state)
 {
+#define AUTHORITY_TEXT "\"VGhlIGF1dGhvcml0eSBvZiBib3Ro\""
     CLEANUP(kube_object_unrefp)
     struct kube_object *object =
-        object_of(&SECRETS, "{\"metadata\":{\"name\":\"s\",\"namespace\":\"n\"},"
-                            "\"data\":{\"tls.key\":\"Yw==\"}}");
-    CLEANUP(certificate_pair_fini) struct certificate_pair pair;
+        object_of(&SECRETS, "{\"metadata\":{\"name\":\"s\",\"namespace\":\"n\"},\"data\":{"
+                            "\"ca.crt\":" AUTHORITY_TEXT ",\"next-ca.crt\":" AUTHORITY_TEXT "}}");
+    CLEANUP(certificate_pair_fini) struct certificate_pair current, next;
 
     (void)state;
-    secret_read_pair(object, "", &pair);
-    assert_string_equal(KUBE_AS(Api__Secret, object)->data[0]->value, "");
+    secret_read_pair(object, "", &current);
+    secret_read_pair(object, CERTIFICATE_NEXT, &next);
+    assert_string_equal(current.authority, "The authority of both");
+    assert_string_equal(next.authority, "The authority of both");
 }
 
 #define OWNERS                                                                                     \
@@ -163,7 +167,7 @@ int main(void)
         cmocka_unit_test(test_a_bundle_may_be_missing_or_broken),
         cmocka_unit_test(test_without_a_service_there_is_no_name),
         cmocka_unit_test(test_pairs_are_read),
-        cmocka_unit_test(test_no_key_stays_in_the_object),
+        cmocka_unit_test(test_pairs_that_have_something_in_common),
         cmocka_unit_test(test_what_is_written),
     };
 

@@ -93,7 +93,7 @@ static void make_some(struct arena *arena, unsigned random)
     }
 }
 
-/* The same again fits to the byte, pieces of more than a block, too. */
+/* The same again fits to the byte, pieces of more than a block, too; and it outlives the arena. */
 static void test_just_what_is_needed(void **state)
 {
     (void)state;
@@ -101,15 +101,43 @@ static void test_just_what_is_needed(void **state)
         CLEANUP(arena_freep) struct arena *draft = arena_new();
 
         make_some(draft, seed);
-        CLEANUP(arena_freep) struct arena *sized = arena_new_sized(arena_used(draft));
-        size_t taken = arena_bytes(sized);
-        assert_in_range(taken, arena_used(draft), arena_used(draft) + 16);
-        make_some(sized, seed);
-        assert_int_equal(arena_bytes(sized), taken);
-        assert_int_equal(arena_used(sized), arena_used(draft));
-        memset(arena_alloc(sized, 1), 1, 1);
-        assert_true(arena_bytes(sized) > taken);
+        CLEANUP(freep) char *memory = mem_alloc(arena_used(draft));
+        struct arena *given = arena_new_in(memory, arena_used(draft));
+        make_some(given, seed);
+        assert_int_equal(arena_bytes(given), 0);
+        assert_int_equal(arena_used(given), arena_used(draft));
+        char *first = arena_strdup(given, "beside it");
+        assert_true(arena_bytes(given) > 0);
+        assert_string_equal(first, "beside it");
+        arena_free(given);
+        memset(memory, 2, arena_used(draft));
     }
+}
+
+/* A text is put in once, also if it is the end of another. */
+static void test_shared_text(void **state)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    char letters[ARENA_SHARES];
+
+    (void)state;
+    memset(letters, 'x', sizeof letters - 1);
+    letters[sizeof letters - 1] = '\0';
+    char *key = arena_share_text(arena, "namespace/rather-a-long-name", 28);
+    assert_string_equal(key, "namespace/rather-a-long-name");
+    size_t used = arena_used(arena);
+    assert_ptr_equal(arena_share_text(arena, "namespace/rather-a-long-name", 28), key);
+    assert_ptr_equal(arena_share_text(arena, "rather-a-long-name", 18), key + 10);
+    assert_int_equal(arena_used(arena), used);
+    assert_string_equal(arena_share_text(arena, "namespace/rather-a-long", 23),
+                        "namespace/rather-a-long");
+    assert_string_equal(arena_share_text(arena, "name", 4), "name");
+    assert_int_equal(arena_used(arena), used + 24 + 5);
+    assert_memory_equal(arena_share_text(arena, "a\0b", 3), "a\0b", 4);
+    assert_string_equal(arena_share_text(arena, "", 0), "");
+    assert_ptr_equal(arena_share_text(arena, "rather-a-long-name", 18), key + 10);
+    assert_string_equal(arena_share_text(arena, letters, sizeof letters - 1), letters);
+    assert_ptr_not_equal(arena_share_text(arena, "rather-a-long-name", 18), key + 10);
 }
 
 static void test_text(void **state)
@@ -124,12 +152,28 @@ static void test_text(void **state)
     arena_free(NULL);
 }
 
+static void test_known_text(void **state)
+{
+    static const struct known_text known[] = {{"a", 1}, {"b", 1}, {"name", 4}};
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+
+    (void)state;
+    arena_know(arena, known, COUNT_OF(known));
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        assert_ptr_equal(arena_share_text(arena, known[i].text, known[i].length), known[i].text);
+    assert_int_equal(arena_used(arena), 0);
+    assert_memory_equal(arena_share_text(arena, "b\0c", 3), "b\0c", 4);
+    assert_string_equal(arena_share_text(arena, "names", 5), "names");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pieces_never_overlap),
         cmocka_unit_test(test_large_requests_waste_nothing),
         cmocka_unit_test(test_just_what_is_needed),
+        cmocka_unit_test(test_shared_text),
+        cmocka_unit_test(test_known_text),
         cmocka_unit_test(test_text),
     };
 

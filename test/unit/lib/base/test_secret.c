@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/arena.h"
 #include "lib/base/buffer.h"
 #include "lib/base/file.h"
 #include "test/unit/needle.h"
@@ -112,6 +113,15 @@ static void grow(struct making *making)
     making->made = buffer_take(&buffer);
 }
 
+static void collect(struct making *making)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+
+    (void)!arena_strdup(arena, making->from);
+    (void)!arena_alloc(arena, 4096); /* in another block */
+    (void)!arena_strdup(arena, making->from);
+}
+
 static unsigned left_by(void (*fn)(struct making *making), char *from, const struct needle *needle)
 {
     struct making making = {.from = from};
@@ -137,6 +147,7 @@ static void test_nothing_stays_on_the_way(void **state)
     assert_int_equal(left_by(put_together, text.data, &needle), 0);
     assert_int_equal(left_by(read_file, path, &needle), 0);
     assert_int_equal(left_by(grow, text.data, &needle), 0);
+    assert_int_equal(left_by(collect, text.data, &needle), 0);
     buffer_fini(&text);
     assert_int_equal(needle_count(&needle), 0);
     remove(path);

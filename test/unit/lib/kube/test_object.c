@@ -1,10 +1,14 @@
 #include "lib/kube/object.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 
 #include "lib/base/alloc.h"
+#include "lib/json/codec.h"
+#include "lib/json/parse.h"
 #include "test/unit/expect.h"
 #include "test/unit/lib/kube/objects.h"
+#include "test/unit/needle.h"
 
 static void test_keys_and_versions(void **state)
 {
@@ -28,19 +32,79 @@ static void test_keys_and_versions(void **state)
     }
 }
 
+static size_t size_of(const char *json)
+{
+    struct kube_object *object = object_of(&api__node__descriptor, json);
+    size_t size = malloc_usable_size(object);
+
+    kube_object_unref(object);
+    return size;
+}
+
 /* Caches keep tens of thousands. */
 static void test_takes_no_more_than_it_needs(void **state)
 {
-    struct kube_object *object = object_of(
-        &api__node__descriptor,
-        "{'metadata':{'name':'a','labels':{'kubernetes.io/hostname':'a','x':''}},"
-        "'spec':{'providerID':'azure:///subscriptions/1/resourceGroups/rg/providers/"
-        "Microsoft.Compute/virtualMachines/a','taints':[{'key':'k','value':'v','effect':'e'}]}}");
+    size_t named = size_of("{'metadata':{'name':'the-name-of-a-node-that-is-rather-long'}}");
+    size_t labelled = size_of("{'metadata':{'name':'the-name-of-a-node-that-is-rather-long',"
+                              "'labels':{'host':'the-name-of-a-node-that-is-rather-long'}}}");
 
     (void)state;
-    assert_in_range(arena_bytes(object->arena), arena_used(object->arena),
-                    arena_used(object->arena) + 16);
+    assert_in_range(labelled - named, 1,
+                    sizeof(Api__ObjectMeta__LabelsEntry) + sizeof(void *) + sizeof "host" + 16);
+}
+
+/* Whatever is the same in it, and however large it is. */
+static void test_any_size(void **state)
+{
+    static char text[20 * 1024];
+
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    for (unsigned seed = 0; seed < 300; seed++) {
+        unsigned random = seed;
+        CLEANUP(json_decrefp) json_t *labels = json_object();
+
+        for (unsigned i = 0; i < seed % 150; i++) {
+            random = random * 1664525 + 1013904223;
+            size_t most = random >> 24 == 0 ? sizeof text - 1 : 200, length = (random >> 8) % most;
+            CLEANUP(freep) char *key = mem_printf("%u", (random >> 16) % 500);
+            json_object_set_new(labels, key, json_stringn(text, length));
+        }
+        CLEANUP(json_decrefp)
+        json_t *json = json_pack("{s:{s:s,s:O}}", "metadata", "name", "a", "labels", labels);
+        struct kube_object *object = NULL;
+        assert_null(kube_object_decode(&api__node__descriptor, json, &object));
+        CLEANUP(json_decrefp) json_t *again = json_encode(object->message);
+        const json_t *read = json_object_get(json_object_get(again, "metadata"), "labels");
+        assert_true(json_object_size(labels) == 0 || json_equal(read, labels));
+        kube_object_unref(object);
+    }
+}
+
+static struct kube_object *secret_of(const struct needle *needle)
+{
+    CLEANUP(buffer_fini) struct buffer text = {.limit = 4096};
+    CLEANUP(json_decrefp) json_t *json = NULL;
+    struct kube_object *object = NULL;
+
+    buffer_printf(&text, "{\"metadata\":{\"name\":\"s\"},\"data\":{\"key\":\"");
+    needle_append(&text, needle);
+    buffer_printf(&text, "\"}}");
+    assert_ok(json_parse_here(text.data, text.length, &json));
+    assert_ok(kube_object_decode(&api__secret__descriptor, json, &object));
+    return object;
+}
+
+static void test_no_secret_stays_in_memory(void **state)
+{
+    struct needle needle = needle_new("secret");
+
+    (void)state;
+    json_clear_freed();
+    struct kube_object *object = secret_of(&needle);
+    assert_int_equal(needle_count(&needle), 1);
     kube_object_unref(object);
+    assert_int_equal(needle_count(&needle), 0);
 }
 
 static void test_what_is_no_object(void **state)
@@ -130,12 +194,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_takes_no_more_than_it_needs),
+        cmocka_unit_test(test_any_size),
         cmocka_unit_test(test_keys_and_versions),
         cmocka_unit_test(test_what_is_no_object),
         cmocka_unit_test(test_references),
         cmocka_unit_test(test_digest),
         cmocka_unit_test(test_metadata),
         cmocka_unit_test(test_key),
+        cmocka_unit_test(
+            test_no_secret_stays_in_memory), /* the last: JSON is cleared from then on */
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
