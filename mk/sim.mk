@@ -27,10 +27,9 @@ sim: $(SIM)
 sim-regressions: $(BUILD)/checked/bin/azdisk-sim
 	@printf '%s\n' test/sim/regressions/*.json | xargs -P $(shell nproc) -I{} $< --incidents={}
 
-# With libc's allocator, as the programs have it that users run: mimalloc rounds sizes up by an eighth.
 sim-scale: $(SIM)
 	@mkdir -p $(BUILD)/reports
-	@LD_PRELOAD=libc.so.6 $(SIM) --scale=1000:10000 --report=$(BUILD)/reports/scale.json
+	@$(SIM) --scale=1000:10000 --report=$(BUILD)/reports/scale.json
 
 sim-mutants: $(PYTHON)
 	@PYTHONPATH=test $(RUN) $(PYTHON) -m sim.mutants --report $(BUILD)/reports/mutants.json
