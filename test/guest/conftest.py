@@ -71,7 +71,7 @@ def cloud(apiserver):
 
 @pytest.fixture
 def plugin_program():
-    """The plug-in's."""
+    """What `plugin` runs; a test's parameter of this name would take its place."""
     return PLAIN
 
 

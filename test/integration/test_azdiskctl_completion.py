@@ -83,6 +83,11 @@ def test_it_completes_files_and_contexts(shell, world):
         "contexts: [{name: someone@prod, context: {}}, {name: 'arn:x/y', context: {}}, {name: '$(touch oh)', context: {}}]")
     assert shell.after_tab("azdiskctl --kubeconfig my-co") == "azdiskctl --kubeconfig my-contexts "
     assert shell.after_tab("azdiskctl --kubeconfig=my-co") == "azdiskctl --kubeconfig=my-contexts "
+    (world.folder / "folder of mine").mkdir(exist_ok=True)
+    (world.folder / "odd=contexts").touch()
+    of_ls, ours = (shell.after_tab(f"{line} odd").split()[-1] for line in ("ls", "azdiskctl --kubeconfig"))
+    assert ours == of_ls and ours.endswith("=contexts"), "shells write it in different ways"
+    assert shell.after_tab("azdiskctl --kubeconfig=folder") == r"azdiskctl --kubeconfig=folder\ of\ mine/"
     for flags in ("azdiskctl --kubeconfig ~/my-contexts", "azdiskctl --kubeconfig=my-contexts"):
         assert shell.after_tab(f"{flags} --context someone@p") == f"{flags} --context someone@prod "
     assert shell.after_tab(f"{flags} --context=a") == f"{flags} --context=arn:x/y "

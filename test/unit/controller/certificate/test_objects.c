@@ -114,14 +114,15 @@ static void test_pairs_are_read(void **state)
     assert_true(!none.authority && !none.certificate && !none.key);
 }
 
-/* The next certificate is by the same authority. */
+/* The next certificate is by the same authority; and a value is a word that all objects share. */
 static void test_pairs_that_have_something_in_common(void **state)
 {
 #define AUTHORITY_TEXT "\"VGhlIGF1dGhvcml0eSBvZiBib3Ro\""
     CLEANUP(kube_object_unrefp)
     struct kube_object *object =
         object_of(&SECRETS, "{\"metadata\":{\"name\":\"s\",\"namespace\":\"n\"},\"data\":{"
-                            "\"ca.crt\":" AUTHORITY_TEXT ",\"next-ca.crt\":" AUTHORITY_TEXT "}}");
+                            "\"ca.crt\":" AUTHORITY_TEXT ",\"next-ca.crt\":" AUTHORITY_TEXT
+                            ",\"tls.key\":\"Attached\"}}");
     CLEANUP(certificate_pair_fini) struct certificate_pair current, next;
 
     (void)state;
@@ -129,6 +130,7 @@ static void test_pairs_that_have_something_in_common(void **state)
     secret_read_pair(object, CERTIFICATE_NEXT, &next);
     assert_string_equal(current.authority, "The authority of both");
     assert_string_equal(next.authority, "The authority of both");
+    assert_non_null(current.key);
 }
 
 #define OWNERS                                                                                     \

@@ -201,8 +201,8 @@ int main(void)
         cmocka_unit_test(test_digest),
         cmocka_unit_test(test_metadata),
         cmocka_unit_test(test_key),
-        cmocka_unit_test(
-            test_no_secret_stays_in_memory), /* the last: JSON is cleared from then on */
+        /* The last: freed JSON is cleared from then on. */
+        cmocka_unit_test(test_no_secret_stays_in_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
