@@ -142,6 +142,8 @@ static struct failover_plan next_of_held(const struct failover_facts *in, struct
         return plain(FAILOVER_LOOK);
     struct failover_plan found =
         obstacles[held.why].of_volumes ? move_pods(in) : plain(FAILOVER_NONE);
+    if (found.step == FAILOVER_MOVE)
+        return (struct failover_plan){FAILOVER_MOVE, held.why, held.volume};
     if (found.step != FAILOVER_NONE)
         return found;
     return asks && in->machine == MACHINE_ASKED ? plain(FAILOVER_WAIT) : held;

@@ -75,7 +75,7 @@ enum failover_step {
     FAILOVER_RELEASE,  /* the pods that use the volumes */
     FAILOVER_DETACH,   /* the disks that were left */
     FAILOVER_AVOID,    /* keep new pods away */
-    FAILOVER_MOVE,     /* the pods of which all volumes are proven */
+    FAILOVER_MOVE,     /* the pods of which all volumes are proven; `why` the others stay */
     FAILOVER_RETURN,   /* take the taints away */
     FAILOVER_REMOVE,   /* the stand-in */
 };

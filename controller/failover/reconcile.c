@@ -209,12 +209,15 @@ static struct err *avoid(struct task *self, const struct failover_work *work)
     return patch_node(self, work, patch);
 }
 
-static struct err *move(struct task *self, struct failover_work *work)
+/* Why the others stay is told with it: once all of our volumes have moved, nobody looks again. */
+static struct err *move(struct task *self, struct failover_work *work,
+                        const struct failover_plan *plan)
 {
     int64_t proven_us = loop_wall_us(work->controller->loop);
 
     TRY(failover_pods_move(self, work));
     failover_tell_moved(work, proven_us);
+    failover_tell_held_back(work, plan);
     return NULL;
 }
 
@@ -328,7 +331,7 @@ static struct err *take_step(struct task *self, struct failover_work *work,
     case FAILOVER_AVOID:
         return avoid(self, work);
     case FAILOVER_MOVE:
-        return move(self, work);
+        return move(self, work, plan);
     case FAILOVER_RETURN:
         return take_back(self, work);
     case FAILOVER_REMOVE:
