@@ -106,7 +106,7 @@ bool mount_may_write(const struct mount *mount)
 {
     const struct attachment *device = mount_attachment(mount);
 
-    return device && device->sequence == mount->device &&
+    return device &&
            (!mount->key || is_registered(mount->machine->world->sim, device->disk, mount->key));
 }
 
@@ -381,28 +381,30 @@ static bool was_provable(const struct machine *machine, uint64_t began, uint64_t
            now >= off_since + MOST_PAUSE_MS + FAILOVER_DECISION_MS;
 }
 
-/* Kubelet counts as alive for as long as it has promised, if it was heard of after the plug-in. */
-static uint64_t due_at(const struct sim *sim, const struct machine *machine)
+/* Kubelet counts as alive for as long as it has promised, if it was heard of after the plug-in; and
+ * it is not listened for while too many are silent. */
+static uint64_t due_at(const struct invariants *invariants, const struct machine *machine)
 {
+    const struct sim *sim = invariants->sim;
     bool outlived = machine->renewed > machine->lease_renewed + renewal_ms(sim);
+    uint64_t silent = machine->silent_since + sim->node_grace_ms;
+    uint64_t few = invariants->many_silent;
 
-    return machine->silent_since + sim->node_grace_ms + FAILOVER_DECISION_MS +
-           (outlived ? KUBELET_MS : 0);
+    return (few > silent ? few : silent) + FAILOVER_DECISION_MS + (outlived ? KUBELET_MS : 0);
 }
 
 static void check_silent(const struct invariants *invariants, struct machine *machine)
 {
     struct sim *sim = invariants->sim;
     uint64_t now = loop_now(sim->loop);
-    uint64_t due = due_at(sim, machine);
+    uint64_t due = due_at(invariants, machine);
 
     if (machine_is_connected(machine) || machine_is_out_of_service(machine) ||
         !machine->registered || machine->dismissed || machine->silent_since < 2 * MINUTE_MS)
         return;
     uint64_t since = machine->silent_since - MINUTE_MS;
     note_provable(invariants, machine, since);
-    if (now < invariants->many_silent + FAILOVER_DECISION_MS ||
-        may_be_late(invariants, machine, since))
+    if (may_be_late(invariants, machine, since))
         return;
     check_moved_in_time(machine, due);
     if (now < due || !was_provable(machine, due, now))

@@ -205,11 +205,10 @@ static void check_mount(struct invariants *invariants, const struct mount *mount
 static bool is_behind(const struct mount *mount)
 {
     const struct volume *volume = mount->volume;
-    const struct attachment *device = mount_attachment(mount);
 
     return mount->stage != volume->stages && volume_is_fenced(volume) && !volume->delete_wanted &&
-           device->sequence == mount->device &&
-           !disk_keys_went_with_holder(&mount->machine->world->disk_keys, device->disk);
+           !disk_keys_went_with_holder(&mount->machine->world->disk_keys,
+                                       mount_attachment(mount)->disk);
 }
 
 static void check_writers(struct sim *sim, const struct volume *volume)

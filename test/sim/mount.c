@@ -1,7 +1,5 @@
 #include "test/sim/mount.h"
 
-#include <string.h>
-
 #include "lib/base/alloc.h"
 #include "test/azsim/model/attachment.h"
 #include "test/sim/azure_side.h"
@@ -42,8 +40,7 @@ struct attachment *mount_attachment(const struct mount *mount)
     struct vm *vm = machine_vm(mount->machine);
     struct attachment *attachment = vm && mount->staged ? attachment_at(vm, mount->lun) : NULL;
 
-    if (!attachment || !attachment->attached ||
-        strcmp(attachment->disk->unique_id, mount->disk) != 0)
+    if (!attachment || !attachment->attached || attachment->sequence != mount->device)
         return NULL;
     return attachment;
 }

@@ -37,7 +37,8 @@ void mount_free(struct mount *mount); /* no longer in use on its machine */
 /* Whether a write by this machine would reach a disk now: mounted, the VM runs, the disk that is
  * mounted is attached to it. */
 bool mount_can_write(const struct mount *mount);
-/* The VM's attachment of the disk that is mounted; NULL: it is no longer there. */
+/* The VM's attachment of the disk that is mounted. NULL: it is no longer there; what is attached
+ * again since is another device, of which this mount knows nothing. */
 struct attachment *mount_attachment(const struct mount *mount);
 /* What is on the disk that is mounted. */
 struct content *mount_content(const struct mount *mount);
