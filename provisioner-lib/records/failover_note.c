@@ -39,11 +39,13 @@ static char *word_after(const char *note, const char *phrase)
     return length ? mem_strndup(found, length) : NULL;
 }
 
+/* 0 if there is none. One before 1970 is none: nothing fails over then, and it is not written. */
 static int64_t time_after(const char *note, const char *phrase)
 {
     CLEANUP(freep) char *word = word_after(note, phrase);
+    int64_t us = timestamp_noted(word);
 
-    return timestamp_noted(word);
+    return us > 0 ? us : 0;
 }
 
 bool failover_note_parse(const char *note, char **ret_node, struct failover_times *ret)

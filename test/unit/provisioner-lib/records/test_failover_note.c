@@ -45,6 +45,9 @@ static void test_other_notes(void **state)
         "Nothing has been heard of node n since 2026-03-01T12:00:00Z . It is off",
         "Nothing has been heard of node n since noon . Whether it still writes was asked from "
         "2026-03-01T12:00:08Z on, and that it does not was proven at 2026-03-01T12:00:09Z ;",
+        "Nothing has been heard of node n since 2026-03-01T12:00:00Z . Whether it still writes was "
+        "asked from 1013-03-01T12:00:08Z on, and that it does not was proven at "
+        "2026-03-01T12:00:09Z ;",
         "The Node of node n since 2026-03-01T12:00:00Z . Whether it still writes was asked from "
         "2026-03-01T12:00:08Z on, and that it does not was proven at 2026-03-01T12:00:09Z ;",
         "Nothing has been heard of node ",
