@@ -13,6 +13,9 @@
  * Types: string, bool, int32, int64, double, messages, lists, maps with string keys. `bytes` holds
  * any JSON value as text, for subtrees that we only pass on.
  *
+ * Texts of what was decoded are for reading only: equal ones may be one, and some are constants of
+ * the program (lib/base/arena.h).
+ *
  * Unknown members are ignored. So a decoded object is never written back whole: send a patch
  * (kube_patch in lib/kube/client.h).
  *
