@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass
+from typing import Self
 
 from cluster.waiting import until
 
@@ -36,13 +37,24 @@ class Failover:
 
 
 class Loss:
-    """A node is no place for pods any more, from the construction on."""
+    """A node is no place for pods any more, from the construction on. As a context it ends with it, so that a test
+    that fails leaves no lost node to the next one."""
 
     def __init__(self, driver: Driver, node: str):
         self.driver, self.node = driver, node
         self.cluster, self.azure = driver.cluster, driver.azure
         self.requests = self.azure.last_request()
         self.at = time.time()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Back when the node is Ready."""
+        raise NotImplementedError
 
     def ends_writing(self, ledger: Ledger) -> None:
         """Back when the client has had the last acknowledgement."""
@@ -97,7 +109,6 @@ class HostLoss(Loss):
         self.azure.control("POST", f"vms/{self.node}/powerOff")
 
     def end(self) -> None:
-        """Back when the node is Ready."""
         self.azure.control("POST", f"vms/{self.node}/start")
         self.cluster.power_on(self.node)
 
@@ -138,7 +149,8 @@ class NetworkCut(Loss):
         return self.cluster.get("lease", self.node, "-n", "kube-node-lease")["spec"]["renewTime"]
 
     def end(self) -> None:
-        """It is started anew. Back when the node is Ready."""
+        """It is started anew."""
+        self.cluster.heal(self.node)
         self.cluster.power_off(self.node)
         self.cluster.power_on(self.node)
 

@@ -116,13 +116,12 @@ def test_the_node_loses_its_power(driver, timeline, measured, times):
         driver.upgrade(failover__nodeLeaseDuration="2s", failover__gracePeriod="4s")
     with Database(driver, times.replace(" ", "-")) as database:
         database.write()
-        cut = PowerCut(driver, database.node)
-        gap = Gap(database, timeline, cut)
-        measured[times] = gap.report()
-        assert gap.missing == 0
-        assert gap.failover.attach_calls == 0
-        assert taints(driver.cluster.get("node", database.node))[TAINT].startswith("azuredisk-")
-        cut.end()
+        with PowerCut(driver, database.node) as cut:
+            gap = Gap(database, timeline, cut)
+            measured[times] = gap.report()
+            assert gap.missing == 0
+            assert gap.failover.attach_calls == 0
+            assert taints(driver.cluster.get("node", database.node))[TAINT].startswith("azuredisk-")
         until(lambda: TAINT not in taints(driver.cluster.get("node", database.node)),
               "it was started anew, and the driver takes the taint away", interval=0.5)
 
@@ -134,14 +133,13 @@ def test_the_network_of_the_node_is_cut(driver, timeline, measured):
 
     with Database(driver, "cut-off") as database:
         database.write()
-        cut = NetworkCut(driver, database.node)
-        gap = Gap(database, timeline, cut)
-        measured["cut off"] = gap.report()
-        assert gap.missing == 0
-        assert gap.failover.attach_calls == 0
-        cut.heal()
-        assert is_given_up()
-        cut.end()
+        with NetworkCut(driver, database.node) as cut:
+            gap = Gap(database, timeline, cut)
+            measured["cut off"] = gap.report()
+            assert gap.missing == 0
+            assert gap.failover.attach_calls == 0
+            cut.heal()
+            assert is_given_up()
         until(lambda: not is_given_up(), "it was started anew, and the driver takes the taint away", interval=0.5)
 
 
@@ -178,17 +176,16 @@ def test_the_network_of_a_node_with_another_drivers_volume_is_cut(driver, timeli
     with Database(driver, "beside-a-share", by_label=True) as database, another_drivers_volume(driver, database.node) as other:
         before = other()["metadata"]["uid"]
         database.write()
-        cut = NetworkCut(driver, database.node)
-        gap = Gap(database, timeline, cut, MOVED)
-        measured["beside another driver's volume"] = gap.report()
-        assert gap.missing == 0
-        assert gap.failover.attach_calls == 0
-        assert is_held_back(driver, database.node, "its other pods stay")
-        cut.heal()
-        assert MOVED in its_taints() and TAINT not in its_taints()
-        after = other()
-        assert after["metadata"]["uid"] == before and "deletionTimestamp" not in after["metadata"]
-        cut.end()
+        with NetworkCut(driver, database.node) as cut:
+            gap = Gap(database, timeline, cut, MOVED)
+            measured["beside another driver's volume"] = gap.report()
+            assert gap.missing == 0
+            assert gap.failover.attach_calls == 0
+            until(lambda: is_held_back(driver, database.node, "its other pods stay"), "an event says what stays", 30, interval=0.2)
+            cut.heal()
+            assert MOVED in its_taints() and TAINT not in its_taints()
+            after = other()
+            assert after["metadata"]["uid"] == before and "deletionTimestamp" not in after["metadata"]
         until(lambda: MOVED not in its_taints(), "it was started anew, and the driver takes the taint away", interval=0.5)
 
 
@@ -198,20 +195,19 @@ def test_nobody_can_fence_it_and_azure_says_that_it_is_off(driver, timeline, mea
 
     with Database(driver, "alone", max_shares=1) as database:
         database.write()
-        loss = HostLoss(driver, database.node)
-        loss.ends_writing(database.ledger)
-        until(lambda: is_held_back(driver, database.node, "the cloud does not say that its machine is off"),
-              "an event says why it is not given up", 60, interval=0.2)
-        assert taint() is None
-        loss.is_found_out()
-        known = time.time()
-        until(taint, "the node is given up", 90, interval=0.1)
-        given_up = time.time()
-        until(lambda: loss.runs_elsewhere(database.ledger), "it runs elsewhere", interval=0.2)
-        assert database.ledger.missing() == 0
-        measured["without a replica"] = {"given_up_seconds": round(given_up - known, 2),
-                                         "runs_seconds": round(time.time() - known, 2)}
-        loss.end()
+        with HostLoss(driver, database.node) as loss:
+            loss.ends_writing(database.ledger)
+            until(lambda: is_held_back(driver, database.node, "the cloud does not say that its machine is off"),
+                  "an event says why it is not given up", 60, interval=0.2)
+            assert taint() is None
+            loss.is_found_out()
+            known = time.time()
+            until(taint, "the node is given up", 90, interval=0.1)
+            given_up = time.time()
+            until(lambda: loss.runs_elsewhere(database.ledger), "it runs elsewhere", interval=0.2)
+            assert database.ledger.missing() == 0
+            measured["without a replica"] = {"given_up_seconds": round(given_up - known, 2),
+                                             "runs_seconds": round(time.time() - known, 2)}
         until(lambda: taint() is None, "it was started anew, and the driver takes the taint away", interval=0.5)
 
 
@@ -224,14 +220,13 @@ def test_the_node_is_deleted(driver, timeline, measured, kind):
 
     with Database(driver, what.replace(" ", "-")) as database:
         database.write()
-        deletion = kind(driver, database.node)
-        gap = Gap(database, timeline, deletion)
-        measured[what] = gap.report()
-        assert gap.missing == 0
-        assert gap.failover.attach_calls == 0
-        until(lambda: not is_there(), "the Node that stands in goes", 60, interval=0.2)
-        until(lambda: database.node not in driver.roles(database.volume), "its disk is detached", interval=0.5)
-        deletion.end()
+        with kind(driver, database.node) as deletion:
+            gap = Gap(database, timeline, deletion)
+            measured[what] = gap.report()
+            assert gap.missing == 0
+            assert gap.failover.attach_calls == 0
+            until(lambda: not is_there(), "the Node that stands in goes", 60, interval=0.2)
+            until(lambda: database.node not in driver.roles(database.volume), "its disk is detached", interval=0.5)
 
 
 @contextlib.contextmanager

@@ -18,12 +18,11 @@ def test_a_node_is_lost(driver, skew, old):
         [new] = [part for part in WORKLOADS if part != old]
         assert skew.images(new) == {VERSION}
         database.write()
-        cut = NetworkCut(driver, database.node)
-        cut.ends_writing(database.ledger)
-        until(lambda: cut.runs_elsewhere(database.ledger), "it runs elsewhere", 180, interval=0.2)
-        assert database.ledger.missing() == 0
-        cut.heal()
-        cut.end()
+        with NetworkCut(driver, database.node) as cut:
+            cut.ends_writing(database.ledger)
+            until(lambda: cut.runs_elsewhere(database.ledger), "it runs elsewhere", 180, interval=0.2)
+            assert database.ledger.missing() == 0
+            cut.heal()
         until(lambda: TAINT not in taints(driver.cluster.get("node", database.node)),
               "it was started anew, and the driver takes the taint away", 120, interval=0.5)
 
