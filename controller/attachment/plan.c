@@ -201,8 +201,6 @@ static struct attachment_plan next_of_guessed(const struct attachment_snapshot *
 
 static struct attachment_plan next_of_deleting(const struct attachment_snapshot *in)
 {
-    if (!in->has_finalizer)
-        return step(STEP_NONE);
     /* The record goes and the disk stays; without a Node it could not be written anew. */
     if (attachment_phase(in) == PHASE_DELETED_WHILE_PUBLISHED)
         return step(in->node_exists ? STEP_REMOVE_FINALIZER : STEP_NONE);
@@ -295,15 +293,15 @@ static bool must_wait(const struct attachment_snapshot *in)
 
 static struct attachment_plan next_of_own(const struct attachment_snapshot *in)
 {
+    if (!in->has_finalizer)
+        return step(in->deleting ? STEP_NONE : STEP_ADD_FINALIZER);
+    /* Whatever becomes of it: another node's primary waits for the role, and not for Azure. */
+    if (in->volume_ready && in->role == ROLE_IS_PRIMARY && in->wanted == ROLE_IS_REPLICA)
+        return step(STEP_RECORD_ROLE);
     if (in->deleting)
         return next_of_deleting(in);
-    if (!in->has_finalizer)
-        return step(STEP_ADD_FINALIZER);
     if (!in->volume_ready || !in->node_exists)
         return step(STEP_NONE);
-    /* Attached or not: another node's primary waits for the role. */
-    if (in->role == ROLE_IS_PRIMARY && in->wanted == ROLE_IS_REPLICA)
-        return step(STEP_RECORD_ROLE);
     if (in->vm_moved)
         return next_of_moved(in);
     if (in->state == ATTACHMENT_ATTACHED)
