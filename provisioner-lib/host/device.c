@@ -10,10 +10,13 @@
 #include <unistd.h>
 
 #include "lib/base/alloc.h"
+#include "lib/rt/thread_pool.h"
 #include "provisioner-lib/host/block.h"
 #include "provisioner-lib/host/sysfs.h"
 
-enum { NVME_FIRST_DATA_DISK = 2 };
+#define REMOTE_NVME_DISKS "MSFT NVMe Accelerator v1.0"
+
+enum { NVME_FIRST_DATA_DISK = 2, SIZE_LOOKS = 20, SIZE_LOOK_MS = 10 };
 
 /* Hyper-V's class of the controllers for data disks; the one before them, f8b3781a, is the
  * operating system's. */
@@ -182,7 +185,7 @@ static void search_nvme(struct search *search)
         CLEANUP(freep) char *path = mem_printf("%s/%s", search->roots->dev, entry->d_name);
 
         if (strncmp(entry->d_name, "nvme", 4) == 0 && attribute_is(device, "nsid", wanted) &&
-            attribute_is(device, "device/model", "MSFT NVMe Accelerator v1.0"))
+            attribute_is(device, "device/model", REMOTE_NVME_DISKS))
             consider(search, path);
     }
 }
@@ -224,33 +227,77 @@ void device_close(struct device *device)
 
 /* ---- asking the kernel to look again; it is only asked, so failures say nothing ---- */
 
-static void write_attribute(const char *path, const char *text)
+/* Whether there is such an attribute. */
+static bool write_attribute(const char *folder, const char *name, const char *text)
 {
+    CLEANUP(freep) char *path = mem_printf("%s/%s", folder, name);
     CLEANUP(closep) int fd = open(path, O_WRONLY | O_CLOEXEC);
 
     if (fd >= 0)
         (void)!write(fd, text, strlen(text));
+    return fd >= 0;
 }
 
-void device_rescan_hosts(const struct device_roots *roots)
+void device_rescan_controllers(const struct device_roots *roots)
 {
-    CLEANUP(freep) char *folder = mem_printf("%s/class/scsi_host", roots->sys);
-    CLEANUP(closedirp) DIR *dir = opendir(folder);
+    static const struct {
+        const char *folder, *model, *attribute, *text;
+    } kinds[] = {
+        {"class/scsi_host", NULL, "scan", "- - -"},
+        {"class/nvme", REMOTE_NVME_DISKS, "rescan_controller", "1"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        CLEANUP(freep) char *folder = mem_printf("%s/%s", roots->sys, kinds[i].folder);
+        CLEANUP(closedirp) DIR *dir = opendir(folder);
+        struct dirent *entry;
+
+        while (dir && (entry = readdir(dir))) {
+            CLEANUP(freep) char *controller = mem_printf("%s/%s", folder, entry->d_name);
+
+            if (entry->d_name[0] != '.' &&
+                (!kinds[i].model || attribute_is(controller, "model", kinds[i].model)))
+                write_attribute(controller, kinds[i].attribute, kinds[i].text);
+        }
+    }
+}
+
+/* Where a namespace may have several controllers, it is below a subsystem that they are below,
+ * too. */
+static bool rescan_nvme(const char *above)
+{
+    bool asked = write_attribute(above, "rescan_controller", "1");
+    CLEANUP(closedirp) DIR *dir = opendir(above);
     struct dirent *entry;
 
     while (dir && (entry = readdir(dir))) {
-        CLEANUP(freep) char *path = mem_printf("%s/%s/scan", folder, entry->d_name);
+        CLEANUP(freep) char *controller = mem_printf("%s/%s", above, entry->d_name);
 
-        if (entry->d_name[0] != '.')
-            write_attribute(path, "- - -");
+        if (strncmp(entry->d_name, "nvme", strlen("nvme")) == 0)
+            asked |= write_attribute(controller, "rescan_controller", "1");
+    }
+    return asked;
+}
+
+/* The kernel looks at NVMe namespaces in the background. */
+static void await_another_size(const struct device *device, uint64_t before)
+{
+    uint64_t size = before;
+
+    for (int i = 0; i < SIZE_LOOKS && size == before; i++) {
+        thread_pool_pause(SIZE_LOOK_MS);
+        err_free(block_size(device->fd, &size));
     }
 }
 
 void device_rescan(const struct device_roots *roots, const struct device *device)
 {
     CLEANUP(freep)
-    char *path = mem_printf("%s/dev/block/%u:%u/device/rescan", roots->sys, major(device->number),
-                            minor(device->number));
+    char *above = mem_printf("%s/dev/block/%u:%u/device", roots->sys, major(device->number),
+                             minor(device->number));
+    uint64_t before = 0;
 
-    write_attribute(path, "1");
+    err_free(block_size(device->fd, &before));
+    if (!write_attribute(above, "rescan", "1") && rescan_nvme(above))
+        await_another_size(device, before);
 }

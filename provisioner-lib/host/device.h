@@ -33,7 +33,9 @@ struct err *device_find(const struct device_roots *roots, unsigned lun, struct d
     __attribute__((warn_unused_result));
 void device_close(struct device *device); /* DEVICE_NONE is fine */
 
-/* Asks all SCSI hosts to look for devices that they do not know. */
-void device_rescan_hosts(const struct device_roots *roots);
-/* Asks a SCSI disk for its size: a device that has got another disk may remember the old one. */
+/* Has all SCSI hosts, and the NVMe controllers of remote disks, look for disks that the kernel does
+ * not know. */
+void device_rescan_controllers(const struct device_roots *roots);
+/* Has the kernel ask a disk for its size: a device that has got another disk may remember the old
+ * one. */
 void device_rescan(const struct device_roots *roots, const struct device *device);

@@ -132,7 +132,7 @@ static struct err *look(void *arg)
     struct look *look = arg;
 
     if (look->rescan)
-        device_rescan_hosts(look->roots);
+        device_rescan_controllers(look->roots);
     return device_find(look->roots, look->lun, &look->device);
 }
 

@@ -273,7 +273,7 @@ static void test_rescans(void **state)
     attribute(below(machine->roots.sys, "class/scsi_host/host0"), "scan", "");
     attribute(below(machine->roots.sys, "class/scsi_host/host1"), "scan", "");
     attribute(below(machine->roots.sys, folder), "rescan", "");
-    device_rescan_hosts(&machine->roots);
+    device_rescan_controllers(&machine->roots);
     device_rescan(&machine->roots, &device);
 
     CLEANUP(freep) char *first = read_text(below(machine->roots.sys, "class/scsi_host/host0/scan"));
@@ -284,6 +284,47 @@ static void test_rescans(void **state)
     assert_string_equal(first, "- - -");
     assert_string_equal(second, "- - -");
     assert_string_equal(size, "1");
+}
+
+static void assert_written(const struct machine *machine, const char *path, const char *text)
+{
+    CLEANUP(freep) char *found = read_text(below(machine->roots.sys, path));
+
+    assert_string_equal(found, text);
+}
+
+static void test_nvme_controllers_look_for_disks(void **state)
+{
+    struct machine *machine = *state;
+
+    attribute(below(machine->roots.sys, "class/nvme/nvme0"), "model", LOCAL_NVME "  \n");
+    attribute(below(machine->roots.sys, "class/nvme/nvme0"), "rescan_controller", "");
+    attribute(below(machine->roots.sys, "class/nvme/nvme1"), "model", REMOTE_NVME "  \n");
+    attribute(below(machine->roots.sys, "class/nvme/nvme1"), "rescan_controller", "");
+    device_rescan_controllers(&machine->roots);
+    assert_written(machine, "class/nvme/nvme0/rescan_controller", "");
+    assert_written(machine, "class/nvme/nvme1/rescan_controller", "1");
+}
+
+/* One path to it: it is below its controller. Several: below a subsystem, as its controllers
+ * are. */
+static void test_nvme_controllers_look_at_a_disk(void **state)
+{
+    static const char *const controllers[] = {"device", "device/nvme0", "device/nvme1"};
+    struct machine *machine = *state;
+    dev_t number = machine->disks[0]->number;
+    struct device device = {.number = number, .fd = -1};
+    CLEANUP(freep) char *block = mem_printf("dev/block/%u:%u", major(number), minor(number));
+
+    make_folder(below(machine->roots.sys, block));
+    for (size_t i = 0; i < COUNT_OF(controllers); i++) {
+        CLEANUP(freep) char *controller = mem_printf("%s/%s", block, controllers[i]);
+        CLEANUP(freep) char *asked = mem_printf("%s/rescan_controller", controller);
+
+        attribute(below(machine->roots.sys, controller), "rescan_controller", "");
+        device_rescan(&machine->roots, &device);
+        assert_written(machine, asked, "1");
+    }
 }
 
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
@@ -302,6 +343,8 @@ int main(void)
         TEST(test_links_that_lead_nowhere),
         TEST(test_not_a_block_device),
         TEST(test_rescans),
+        TEST(test_nvme_controllers_look_for_disks),
+        TEST(test_nvme_controllers_look_at_a_disk),
     };
 
     return cmocka_run_group_tests(tests, workplace_setup, workplace_teardown);
