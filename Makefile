@@ -4,7 +4,7 @@
 # make nightly  what takes a night: many new seeds, all mutants, scale, bench, long fuzzing
 # make demo     the main job on a real cluster; KEEP=1 leaves it up, PLACEMENT=nominate by a stock kube-scheduler
 # make bench    calls, time and memory under load; BENCH=a only that scenario
-# make guest    what only a kernel of its own shows: SCSI disks that come, grow and go (test/guest)
+# make guest    what only a kernel of its own shows: disks that come, grow and go (test/guest)
 # make fence    failovers of a fenced volume, 20 rounds: one writer, nothing lost; ROUNDS=200, SEED=7
 # make conformance  Kubernetes' own suite for storage drivers, against this one; FOCUS=volume-expand only that
 # make skew     the programs of two releases together on a cluster; PREVIOUS=v1.2.3

@@ -8,6 +8,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -31,6 +32,22 @@ def unpacked(purpose: str, packages: tuple[str, ...], kept: tuple[str, ...] = ("
         if not home.exists():
             _fetch(home, purpose, packages, kept)
     return home
+
+
+def depends(package: str) -> str:
+    """The one package that a metapackage stands for."""
+
+    def shown() -> str:
+        return subprocess.run(("apt-cache", "show", "--no-all-versions", package), capture_output=True, text=True).stdout
+
+    text = shown()
+    if not text:  # the lists of packages were never read
+        subprocess.run(("apt-get", "update", "-q"), capture_output=True)
+        text = shown()
+    found = re.search(r"^Depends: ([^ ,]+)", text, re.MULTILINE)
+    if not found:
+        raise RuntimeError(f"apt-cache does not know on what Debian's package {package} depends")
+    return found[1]
 
 
 def _fetch(home: Path, purpose: str, packages: tuple[str, ...], kept: tuple[str, ...]) -> None:

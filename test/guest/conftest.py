@@ -34,8 +34,8 @@ def boot(network, apiserver, tmp_path_factory):
     """boot(): a guest with the API server in its reach, by its kernel's parameters."""
     guests = []
 
-    def make(*parameters: str) -> Guest:
-        guests.append(Guest(network, tmp_path_factory.mktemp("guest"), *parameters))
+    def make(*parameters: str, kind: type[Guest] = Guest) -> Guest:
+        guests.append(kind(network, tmp_path_factory.mktemp("guest"), *parameters))
         guests[-1].reach(apiserver.port)
         return guests[-1]
 

@@ -48,6 +48,9 @@ class Controller:
             echo naa.600140510000000{number} >{self.port}/nexus""")
         self.address = guest.run("cat", f"{self.port}/address").strip()  # "0:0:1"
 
+    def disk(self, name: str, size: int, **properties) -> Disk:
+        return Disk(self.storage, name, size, **properties)
+
     def attach(self, disk: Disk, lun: int) -> None:
         folder = f"{self.port}/lun/lun_{lun}"
         self.storage.shell(f"mkdir {folder}; ln -s {disk.backstore} {folder}/port")

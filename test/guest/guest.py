@@ -21,6 +21,7 @@ from . import packages
 from .network import MACHINE, Network
 
 HERE = Path(__file__).parent
+INIT = HERE / "init.sh"
 PORT = 900
 MEMORY_MIB = 256
 MODULES = (
@@ -30,7 +31,7 @@ MODULES = (
     "dm_mod", "dm_multipath", "dm_round_robin", "raid1",  # what takes disks
 )  # fmt: skip
 WIRE = "depth=64,gro=1"  # without gro it loses the large frames that the machine, or another guest, sends
-BOOT_S, COMMAND_S = 60, 60
+COMMAND_S = 60
 
 
 class Started:
@@ -72,6 +73,8 @@ class Guest:
     """Up from its construction to close(), which is a power cut. `folder` is where it may write; its kernel may be told
     more parameters."""
 
+    share, wire_inside, modules, boot_s = "hostfs", "vec0", MODULES, 60
+
     def __init__(self, network: Network, folder: Path, *parameters: str):
         self.parameters = parameters
         self.network, self.folder, self.packages = network, folder, packages.unpacked()
@@ -80,24 +83,31 @@ class Guest:
         self._sockets: list[socket.socket] = []
         self.process = self._boot()
         try:
-            until(self._is_up, "the guest's boot", BOOT_S)
+            until(self._is_up, "the guest's boot", self.boot_s)
         except Timeout as failure:
             self.close()
             raise RuntimeError(f"{failure}; its console:\n{self.said()}") from failure
 
     def _boot(self) -> subprocess.Popen:
-        init = [self.packages, self.folder, self.address, PORT, *MODULES]
-        words = [
-            "setpriv", "--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--kill-child",
+        with open(self.console, "wb") as console:
+            return subprocess.Popen(
+                self.around.command("setpriv", "--pdeathsig", "KILL", *self._machine()),
+                stdin=subprocess.DEVNULL, stdout=console, stderr=console,
+            )  # fmt: skip
+
+    def _machine(self) -> list[str | Path]:
+        """The words of a command that is the guest."""
+        return [
+            "unshare", "--pid", "--fork", "--kill-child",
             self.packages / "usr/bin/linux.uml", f"mem={MEMORY_MIB}M", "root=/dev/root", "rootfstype=hostfs",
             "rootflags=/", "ro", "quiet", "console=tty0", "con=null", "con0=null,fd:1",
             f"vec0:transport=tap,ifname={self.wire},{WIRE}", *self.parameters,
-            f"init={HERE / 'init.sh'}", "--", *init,
+            f"init={INIT}", "--", *self._init(self.packages / "usr/lib/uml/modules"),
         ]  # fmt: skip
-        with open(self.console, "wb") as console:
-            return subprocess.Popen(
-                self.around.command(*words), stdin=subprocess.DEVNULL, stdout=console, stderr=console
-            )
+
+    def _init(self, modules: Path) -> list[str | Path]:
+        """What INIT is told; `modules` has a folder for the kernel's release."""
+        return [self.packages, modules, self.share, self.folder, self.wire_inside, self.address, PORT, *self.modules]
 
     def close(self) -> None:
         for listener in self._sockets:
@@ -126,7 +136,7 @@ class Guest:
 
     # ---- inside ----
 
-    def connect(self, timeout: float | None = BOOT_S, **request) -> socket.socket:
+    def connect(self, timeout: float | None = COMMAND_S, **request) -> socket.socket:
         """A connection to what serves the guest, with a request if there is one."""
         connection = self.around.in_network(lambda: socket.create_connection((self.address, PORT), timeout=timeout))
         if request:

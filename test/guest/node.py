@@ -33,11 +33,11 @@ class Node:
         return self.guest.command(*words)
 
     def disk(self, name: str, size: int, **properties) -> Disk:
-        self.disks.append(Disk(self.controller.storage, name, size, **properties))
+        self.disks.append(self.controller.disk(name, size, **properties))
         return self.disks[-1]
 
-    def second_controller(self) -> Controller:
-        self.controllers.append(Controller(self.guest, 2))
+    def second_controller(self, **properties) -> Controller:
+        self.controllers.append(type(self.controller)(self.guest, 2, **properties))
         return self.controllers[-1]
 
     def attach(self, disk: Disk, lun: int) -> None:
