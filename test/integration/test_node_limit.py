@@ -38,8 +38,9 @@ def test_reserved_places(world, azure_sdk):
         before = world.last_call()
         publish(controller, create(controller, "pvc-4", SHARED).volume_id, second)
         until(lambda: world.roles("pvc-4").get("b") == "Primary Attached", "a replica gave way")
-        assert [(len(e["attached"]), len(e["detached"])) for e in
-                world.calls("virtualMachines.attachDetachDataDisks", before) if e["vm"] == second] == [(1, 1)]
+        changes = [(len(e["attached"]), len(e["detached"])) for e in
+                   world.calls("virtualMachines.attachDetachDataDisks", before) if e["vm"] == second]
+        assert changes in ([(1, 1)], [(0, 1), (1, 0)]), "two, if the driver has not heard yet that the last place is taken"
         assert limit(world, second) == 3, "their disk has the place that was reserved"
 
 
