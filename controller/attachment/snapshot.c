@@ -214,6 +214,20 @@ static bool holds_share(const Api__AzVolumeAttachment *attachment)
            attachment_lun(attachment) != NO_LUN;
 }
 
+/* Its LUN is being recorded, and counts among what is taken, and so does its share. */
+static bool has_reserved_lun(const struct controller *controller,
+                             const Api__AzVolumeAttachmentSpec *spec)
+{
+    LIST_FOREACH(&controller->leading->reservations, link) {
+        const struct reservation *reservation = CONTAINER_OF(link, struct reservation, link);
+
+        if (reservation->lun != NO_LUN && strcmp(reservation->node, spec->node_name) == 0 &&
+            spec->volume_name && strcmp(reservation->volume, spec->volume_name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* The other attachments of the same volume. */
 static void gather_siblings(struct attachment_work *work)
 {
@@ -228,7 +242,8 @@ static void gather_siblings(struct attachment_work *work)
 
         if (objects[i] == work->object || strcmp(objects[i]->key, work->object->key) == 0)
             continue;
-        work->in.other_shares += holds_share(other);
+        work->in.other_shares +=
+            holds_share(other) && !has_reserved_lun(work->controller, other->spec);
         work->in.keeps_fence |=
             work->in.deleting && keeps_fence_against(work->controller, work->object, objects[i]);
         work->in.role_taken |= single_writer && attachment_is(other, ROLE_PRIMARY);
@@ -280,20 +295,6 @@ static bool is_arriving(const struct kube_object *object)
     return attachment_wants(attachment, ROLE_PRIMARY) && !kube_is_deleting(object->metadata) &&
            state_of(attachment) != ATTACHMENT_ATTACHED &&
            strcmp(attachment_state(attachment), STATE_ATTACHMENT_FAILED) != 0;
-}
-
-/* Its LUN is being recorded, and counts among those that are taken. */
-static bool has_reserved_lun(const struct controller *controller,
-                             const Api__AzVolumeAttachmentSpec *spec)
-{
-    LIST_FOREACH(&controller->leading->reservations, link) {
-        const struct reservation *reservation = CONTAINER_OF(link, struct reservation, link);
-
-        if (reservation->lun != NO_LUN && strcmp(reservation->node, spec->node_name) == 0 &&
-            spec->volume_name && strcmp(reservation->volume, spec->volume_name) == 0)
-            return true;
-    }
-    return false;
 }
 
 static void add_neighbour(struct attachment_work *work, struct kube_object *object)

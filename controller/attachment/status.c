@@ -99,6 +99,19 @@ static void add_vm(const struct attachment_work *work, json_t *status)
         add_note(status, ANNOTATION_BOOT, work->boot_id);
 }
 
+/* What was reserved, and is not on record, may be what another attachment of the volume waits
+ * for. */
+static void wake_siblings(const struct attachment_work *work)
+{
+    size_t n;
+    struct kube_object *const *found =
+        attachments_of_volume(work->controller, work->attachment->spec->volume_name, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(found[i]->key, work->object->key) != 0)
+            enqueue(work->controller, ATTACHMENT_QUEUE, found[i]->metadata->name);
+}
+
 /* The same, while nobody else may record the LUN, or that it is the primary. */
 static struct err *patch_reserved(struct task *self, struct attachment_work *work, int lun,
                                   json_t *status)
@@ -111,6 +124,8 @@ static struct err *patch_reserved(struct task *self, struct attachment_work *wor
     list_append(&work->controller->leading->reservations, &reservation.link);
     struct err *err = patch_status(self, work, status);
     list_remove(&reservation.link);
+    if (err)
+        wake_siblings(work);
     return err;
 }
 

@@ -76,10 +76,63 @@ static void test_a_place_counts_once(void **state)
     }
 }
 
+/* ---- shares of a disk ---- */
+
+#define WITH_SIBLING(state, lun)                                                                   \
+    "{'volumes':[" VOLUME("v", "1") "],'attachments':[" ATTACHMENT(                                \
+        "v", "a", "Primary", "", "", "", "") "," ATTACHMENT("v", "b", "Replica", "", state, lun,   \
+                                                            "") "]}"
+
+/* clang-format off */
+static const struct {
+    const char *why, *cluster;
+    struct reservation reservation;
+    unsigned shares;
+} shares[] = {
+    {"it has a LUN", WITH_SIBLING("Attaching", "5"), {.lun = NO_LUN}, 1},
+    {"it has none", WITH_SIBLING("", ""), {.lun = NO_LUN}, 0},
+    {"it is being recorded", WITH_SIBLING("", ""), {.node = "b", .volume = "v", .lun = RESERVED}, 1},
+    {"it is on record, and who has written it does not know yet", WITH_SIBLING("Attaching", "5"),
+     {.node = "b", .volume = "v", .lun = RESERVED}, 1},
+    {"another one is being recorded", WITH_SIBLING("Attaching", "5"),
+     {.node = "c", .volume = "v", .lun = RESERVED}, 2},
+    {"one of another volume is", WITH_SIBLING("Attaching", "5"),
+     {.node = "b", .volume = "w", .lun = RESERVED}, 1},
+};
+/* clang-format on */
+
+static void test_a_share_counts_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(shares); i++) {
+        json_t *json = json_of(shares[i].cluster);
+        struct cluster_view view = view_of(json);
+        struct controller controller = controller_of(&view);
+        struct reservation reservation = shares[i].reservation;
+        struct leading leading = {0};
+        struct attachment_work work = {0};
+
+        list_init(&leading.reservations);
+        controller.leading = &leading;
+        controller.loop = loop_new_virtual(1);
+        if (reservation.node)
+            list_append(&leading.reservations, &reservation.link);
+        assert_true(attachment_work_gather(&controller, "v-a", &work));
+        if (work.in.other_shares != shares[i].shares)
+            fail_msg("%s: %u", shares[i].why, work.in.other_shares);
+        attachment_work_fini(&work);
+        loop_free(controller.loop);
+        controller_fini(&controller);
+        view_free(&view);
+        json_decref(json);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_place_counts_once),
+        cmocka_unit_test(test_a_share_counts_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
