@@ -19,7 +19,7 @@ FUZZ_TARGETS := \
     azure_config:provisioner-lib/azure endpoints:provisioner-lib/azure \
     resource_id:provisioner-lib/azure arm:provisioner-lib/azure token:provisioner-lib/azure \
     sku_file:provisioner-lib/azure \
-    signature:provisioner-lib/host cgroup:provisioner-lib/host \
+    signature:provisioner-lib/host cgroup:provisioner-lib/host nvme_namespace:provisioner-lib/host \
     extender_args:scheduler-extender admission_review:scheduler-extender \
     attachment:node csi_node:node \
     csi_controller:controller \

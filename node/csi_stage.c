@@ -80,6 +80,7 @@ static struct err *await_disk(struct task *self, struct staging *s)
 static struct disk_expectation expectation_of(const struct staging *s)
 {
     struct disk_expectation expected = {
+        .disk = s->volume_id,
         .size = s->record.size,
         .grown_size = s->record.grown_size,
         .may_be_larger = s->access.may_grow,

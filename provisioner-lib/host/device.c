@@ -12,6 +12,7 @@
 #include "lib/base/alloc.h"
 #include "lib/rt/thread_pool.h"
 #include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/nvme_namespace.h"
 #include "provisioner-lib/host/sysfs.h"
 
 #define REMOTE_NVME_DISKS "MSFT NVMe Accelerator v1.0"
@@ -173,10 +174,22 @@ static void search_scsi(struct search *search)
 
 /* ---- NVMe and links ---- */
 
+/* By what the disk itself says, and if it says nothing, by its number. */
+static bool is_of_lun(const char *device, const char *path, unsigned lun)
+{
+    CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    CLEANUP(freep) char *number = mem_printf("%u", lun + NVME_FIRST_DATA_DISK);
+    struct nvme_namespace says;
+
+    nvme_namespace_read(fd, &says);
+    if (says.not_data || says.lun != NVME_NO_LUN)
+        return !says.not_data && says.lun == (int)lun;
+    return attribute_is(device, "nsid", number);
+}
+
 static void search_nvme(struct search *search)
 {
     CLEANUP(freep) char *folder = mem_printf("%s/block", search->roots->sys);
-    CLEANUP(freep) char *wanted = mem_printf("%u", search->lun + NVME_FIRST_DATA_DISK);
     CLEANUP(closedirp) DIR *dir = opendir(folder);
     struct dirent *entry;
 
@@ -184,8 +197,9 @@ static void search_nvme(struct search *search)
         CLEANUP(freep) char *device = mem_printf("%s/%s", folder, entry->d_name);
         CLEANUP(freep) char *path = mem_printf("%s/%s", search->roots->dev, entry->d_name);
 
-        if (strncmp(entry->d_name, "nvme", 4) == 0 && attribute_is(device, "nsid", wanted) &&
-            attribute_is(device, "device/model", REMOTE_NVME_DISKS))
+        if (strncmp(entry->d_name, "nvme", 4) == 0 &&
+            attribute_is(device, "device/model", REMOTE_NVME_DISKS) &&
+            is_of_lun(device, path, search->lun))
             consider(search, path);
     }
 }

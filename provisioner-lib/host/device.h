@@ -3,9 +3,9 @@
  * Azure tells a VM by the LUN which disk is which. Where the kernel puts the disk depends on the
  * VM: on SCSI machines the LUN is the fourth number of the device's address, below one of the
  * controllers that carry data disks (the operating system's disk has a controller of its own, or is
- * linked as such); on NVMe machines it is the namespace's id less two, on the controller of the
- * remote disks. Links that udev rules make are looked at as well. If they disagree nobody can say
- * which disk is meant, and that is an error.
+ * linked as such); on NVMe machines it is what the namespace says (nvme_namespace.h), or else its
+ * id less two, on the controller of the remote disks. Links that udev rules make are looked at as
+ * well. If they disagree nobody can say which disk is meant, and that is an error.
  *
  * A device is held open from the look until its owner closes it, so that its name cannot go over to
  * another disk meanwhile. All calls block: for a thread pool.

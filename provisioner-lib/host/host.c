@@ -1,5 +1,7 @@
 #include "provisioner-lib/host/host.h"
 
+#include <string.h>
+
 #include "lib/base/alloc.h"
 #include "lib/rt/thread_pool.h"
 #include "provisioner-lib/host/block.h"
@@ -185,6 +187,7 @@ static struct err *see(void *arg)
 {
     struct sight *sight = arg;
     const struct device *device = sight->device;
+    struct nvme_namespace says;
     uint64_t size;
     bool mounted;
 
@@ -195,6 +198,8 @@ static struct err *see(void *arg)
     if (size != sight->expected_size)
         device_rescan(sight->roots, sight->disk);
     TRY(probe_device(device->fd, &sight->found));
+    nvme_namespace_read(sight->disk->fd, &says);
+    memcpy(sight->found.disk_name, says.name, sizeof says.name);
     return block_size(sight->disk->fd, &sight->found.size);
 }
 

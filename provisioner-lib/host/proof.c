@@ -46,6 +46,26 @@ static struct err *check_size(const struct disk_expectation *expected,
                    expected->size, found->size);
 }
 
+/* What is on it tells the disk from all others. */
+static bool shows_whose(const struct disk_expectation *expected,
+                        const struct disk_observation *found)
+{
+    return !expected->raw && (expected->recorded || same_uuid(found->uuid, expected->uuid));
+}
+
+static struct err *check_name(const struct disk_expectation *expected,
+                              const struct disk_observation *found)
+{
+    const char *slash = expected->disk ? strrchr(expected->disk, '/') : NULL;
+    const char *name = slash ? slash + 1 : expected->disk;
+
+    if (!name || !found->disk_name[0] || strcasecmp(found->disk_name, name) == 0)
+        return NULL;
+    return err_new(ERR_PRECONDITION,
+                   "wrong disk: the volume's disk is %s, and the device says that it is %s", name,
+                   found->disk_name);
+}
+
 static struct err *decide_recorded(const struct disk_expectation *expected,
                                    const struct disk_observation *found)
 {
@@ -169,8 +189,8 @@ struct err *proof_decide(const struct disk_expectation *expected,
 
     TRY(check_size(expected, found));
     if (expected->raw) {
-        /* The LUN and the size have to do: what a user writes there, be it a file system that
-         * another volume was made with, is that user's. */
+        /* The LUN, the size and the disk's own word have to do: what a user writes there, be it a
+         * file system that another volume was made with, is that user's. */
     } else if (expected->recorded) {
         TRY(decide_recorded(expected, found));
     } else if (!is_copy(expected) && (is_unfinished(expected, found) ||
@@ -183,6 +203,8 @@ struct err *proof_decide(const struct disk_expectation *expected,
     } else {
         TRY(decide_unrecorded(expected, found, &verdict));
     }
+    if (!shows_whose(expected, found))
+        TRY(check_name(expected, found));
     *ret = verdict;
     return NULL;
 }

@@ -5,6 +5,7 @@
  *
  * Guarantees, for any input:
  *   - a device of another size than the volume's is not used;
+ *   - nor is a disk that says that it is another one, unless it has the volume's file system;
  *   - a volume whose file system is on record gets exactly that file system or nothing, and is
  *     never formatted;
  *   - a device with any signature or any data is never formatted. The one exception is what a
@@ -22,8 +23,10 @@
 #include <stdint.h>
 
 #include "provisioner-lib/host/identity.h"
+#include "provisioner-lib/host/nvme_namespace.h"
 
 struct disk_expectation {
+    const char *disk;    /* the volume's id, which ends in the disk's name; NULL: any disk */
     uint64_t size;       /* bytes */
     uint64_t grown_size; /* that it may have instead, while the disk grows; 0: it does not grow */
     bool may_be_larger;  /* the file system is to be grown */
@@ -51,6 +54,7 @@ enum { DISK_WORD_SIZE = 64 };
 
 struct disk_observation {
     uint64_t size; /* of the disk; the rest is about the device that is used */
+    char disk_name[NVME_DISK_NAME_SIZE]; /* the disk's own word; "": it says nothing */
     enum disk_content content;
     char type[DISK_WORD_SIZE];   /* libblkid's word: "ext4", "gpt"; "" if it has none */
     char uuid[DISK_WORD_SIZE];   /* of the file system; "" if it has none */
