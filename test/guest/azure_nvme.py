@@ -3,7 +3,7 @@ guest:
 
     azure_nvme.py PORT NAMESPACES
 
-NAMESPACES is a file of JSON, read anew at each Identify: {"3": {"file": PATH, "says": "type=data,lun=1,name=data"}}. The
+NAMESPACES is a file of JSON, read anew at each command: {"3": {"file": PATH, "says": "type=data,lun=1,name=data"}}. The
 kernel's own target has no place for such words. What is not needed to find, read and write a disk, it does not have: no
 events (so the host has to be told to rescan), one queue beside the admin queue.
 
@@ -84,6 +84,12 @@ def identify(what: int, nsid: int) -> bytes | None:
 # ---- a queue ----
 
 
+def extent(command: bytes) -> tuple[int, int]:
+    """Of what is read or written: where it begins, and its length, in bytes."""
+    first, count = struct.unpack_from("<QH", command, 40)
+    return first * BLOCK, (count + 1) * BLOCK
+
+
 class Queue:
     """A connection of the host's: that of the admin queue, which is the first one, or of another."""
 
@@ -100,7 +106,7 @@ class Queue:
             if kind == IC_REQUEST:
                 self._send(IC_RESPONSE, struct.pack("<HBBI", 0, 0, 0, MOST_DATA).ljust(120, b"\0"))
             elif kind == COMMAND:
-                self._command(rest[:64], rest[offset - 8 :] if offset else b"")
+                self._command(rest[:64])  # the data of a Connect does not matter
             elif kind == FROM_HOST:
                 self._data(rest, rest[offset - 8 :])
 
@@ -129,7 +135,7 @@ class Queue:
 
     # ---- commands ----
 
-    def _command(self, command: bytes, data: bytes) -> None:
+    def _command(self, command: bytes) -> None:
         if command[0] == FABRICS:
             self._fabrics(command)
         elif self.number == 0:
@@ -163,13 +169,12 @@ class Queue:
 
     def _io(self, command: bytes) -> None:
         number, nsid = struct.unpack_from("<HI", command, 2)
-        first, count = struct.unpack_from("<QH", command, 40)
-        said, length = namespaces().get(nsid), (count + 1) * BLOCK
+        said, (place, length) = namespaces().get(nsid), extent(command)
         if not said:
             self._answer(command, status=INVALID_NAMESPACE)
         elif command[0] == READ:
             with open(said["file"], "rb") as file:
-                self._give(command, os.pread(file.fileno(), length, first * BLOCK))
+                self._give(command, os.pread(file.fileno(), length, place))
         elif command[0] == WRITE:
             self.writes[number] = (command, bytearray())
             self._send(READY, struct.pack("<HHIII", number, number, 0, length, 0))
@@ -181,12 +186,12 @@ class Queue:
         command, come = self.writes[number]
         come += data
         [nsid] = struct.unpack_from("<I", command, 4)
-        first, count = struct.unpack_from("<QH", command, 40)
-        if len(come) < (count + 1) * BLOCK:
+        place, length = extent(command)
+        if len(come) < length:
             return
         del self.writes[number]
         with open(namespaces()[nsid]["file"], "r+b") as file:
-            os.pwrite(file.fileno(), come, first * BLOCK)
+            os.pwrite(file.fileno(), come, place)
         self._answer(command)
 
 

@@ -31,7 +31,7 @@ MODULES = (
     "dm_mod", "dm_multipath", "dm_round_robin", "raid1",  # what takes disks
 )  # fmt: skip
 WIRE = "depth=64,gro=1"  # without gro it loses the large frames that the machine, or another guest, sends
-COMMAND_S = 60
+BOOT_S, COMMAND_S = 60, 60
 
 
 class Started:
@@ -73,7 +73,7 @@ class Guest:
     """Up from its construction to close(), which is a power cut. `folder` is where it may write; its kernel may be told
     more parameters."""
 
-    share, wire_inside, modules, boot_s = "hostfs", "vec0", MODULES, 60
+    share, wire_inside, modules, slowness = "hostfs", "vec0", MODULES, 1
 
     def __init__(self, network: Network, folder: Path, *parameters: str):
         self.parameters = parameters
@@ -83,7 +83,7 @@ class Guest:
         self._sockets: list[socket.socket] = []
         self.process = self._boot()
         try:
-            until(self._is_up, "the guest's boot", self.boot_s)
+            until(self._is_up, "the guest's boot", BOOT_S * self.slowness)
         except Timeout as failure:
             self.close()
             raise RuntimeError(f"{failure}; its console:\n{self.said()}") from failure
@@ -136,7 +136,7 @@ class Guest:
 
     # ---- inside ----
 
-    def connect(self, timeout: float | None = COMMAND_S, **request) -> socket.socket:
+    def connect(self, timeout: float | None = BOOT_S, **request) -> socket.socket:
         """A connection to what serves the guest, with a request if there is one."""
         connection = self.around.in_network(lambda: socket.create_connection((self.address, PORT), timeout=timeout))
         if request:

@@ -20,6 +20,20 @@ PORT = 4420
 _ports = count(PORT)
 
 
+def connecting(port: int, name: str) -> str:
+    """A shell's command that connects a guest to a controller in it."""
+    return f"printf %s transport=tcp,traddr=127.0.0.1,trsvcid={port},nqn={name} >/dev/nvme-fabrics"
+
+
+def device_of(guest: Guest, name: str, nsid: int) -> str:
+    """Of a controller's namespace; "" if the kernel has none."""
+    return guest.shell(f"""
+        for disk in /sys/block/nvme*; do
+            [ ! -e $disk/dev ] || [ "$(cat $disk/nsid)" != {nsid} ] || [ "$(cat $disk/device/subsysnqn)" != {name} ] ||
+                echo /dev/${{disk##*/}}
+        done""").strip()
+
+
 class Disk:
     """What is behind it is a file in a guest's folder, blank at first."""
 
@@ -55,7 +69,7 @@ class Controller:
             echo 127.0.0.1 >{self.port}/addr_traddr
             echo {port} >{self.port}/addr_trsvcid
             ln -s {self.subsystem} {self.port}/subsystems/
-            printf %s transport=tcp,traddr=127.0.0.1,trsvcid={port},nqn={self.name} >/dev/nvme-fabrics""")
+            {connecting(port, self.name)}""")
         self.disk("system", 1 << 20)
         self._attach(self.guest.folder / "system", OF_THE_SYSTEM)
 
@@ -91,8 +105,4 @@ class Controller:
 
     def device(self, lun: int) -> str:
         """The path that the kernel has given to it, which says nothing of the LUN."""
-        return self.guest.shell(f"""
-            for disk in /sys/block/nvme*; do
-                [ "$(cat $disk/nsid)" != {lun + FIRST_LUN} ] || [ "$(cat $disk/device/subsysnqn)" != {self.name} ] ||
-                    [ ! -e $disk/dev ] || echo /dev/${{disk##*/}}
-            done""").strip()
+        return device_of(self.guest, self.name, lun + FIRST_LUN)

@@ -10,12 +10,12 @@ from integration.node.machine import SMALLEST_EXT4
 from integration.node.volume import Code, refused
 
 from .guest import Guest
-from .namespaces import FIRST_LUN, Disk
+from .namespaces import FIRST_LUN, Disk, connecting, device_of
 from .node import GuestVolume, Node
 from .virtual_machine import VirtualMachine
 
 PROGRAM = Path(__file__).with_name("azure_nvme.py")
-PORT = 4400
+PORT, NAME = 4400, "nqn.2026-01.test:azure"
 OURS = "nvme0"
 
 
@@ -27,8 +27,7 @@ class Controller:
         self.file = guest.folder / "namespaces.json"
         self._tell()
         self.program = guest.started("python3", PROGRAM, PORT, self.file)
-        connect = f"printf %s transport=tcp,traddr=127.0.0.1,trsvcid={PORT},nqn=nqn.2026-01.test:azure >/dev/nvme-fabrics"
-        self.program.until(lambda: guest.try_to_run("sh", "-c", connect)[0] == 0, "the controller answers")
+        self.program.until(lambda: guest.try_to_run("sh", "-c", connecting(PORT, NAME))[0] == 0, "the controller answers")
 
     def _tell(self) -> None:
         self.file.write_text(json.dumps(self.said))
@@ -60,10 +59,7 @@ class Controller:
         return list(self.said)
 
     def device(self, nsid: int) -> str:
-        return self.guest.shell(f"""
-            for disk in /sys/block/nvme*; do
-                [ ! -e $disk/dev ] || [ "$(cat $disk/nsid)" != {nsid} ] || echo /dev/${{disk##*/}}
-            done""").strip()
+        return device_of(self.guest, NAME, nsid)
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +79,11 @@ def unattached(plugin, cloud, node):
     return make
 
 
-def test_one_that_says_what_it_is(volume, node):
-    v = volume("data", lun=3)
+@pytest.mark.parametrize("text", ("type=data,lun=3,name=data", "type=data,lun=3,name=DATA", "type=data,lun=3", ""))
+def test_one_that_says_what_it_is(unattached, node, text):
+    """Or only a part of it, or the name in capitals: to Azure that is the same name."""
+    v = unattached("data", 3)
+    node.controller.says(v.disk, v.lun + FIRST_LUN, text)
     v.stage()
     assert node.mounted(v.staging) == node.controller.device(v.lun + FIRST_LUN)
     v.unstage()

@@ -27,7 +27,7 @@ exec /bin/busybox switch_root /root {init}
 
 
 class VirtualMachine(Guest):
-    share, wire_inside, modules, boot_s = "9p", "eth0", FOR_DISKS, 240
+    share, wire_inside, modules, slowness = "9p", "eth0", FOR_DISKS, 4
 
     def _machine(self) -> list[str | Path]:
         home, release = packages.kernel()

@@ -37,7 +37,28 @@ static const struct {
 };
 /* clang-format on */
 
-static void look(size_t i, struct controller *controller)
+/* In that cluster, while that is reserved. */
+static void in_cluster(const char *cluster, struct reservation reservation,
+                       void (*look)(size_t i, struct controller *controller), size_t i)
+{
+    json_t *json = json_of(cluster);
+    struct cluster_view view = view_of(json);
+    struct controller controller = controller_of(&view);
+    struct leading leading = {0};
+
+    list_init(&leading.reservations);
+    controller.leading = &leading;
+    controller.loop = loop_new_virtual(1);
+    if (reservation.node)
+        list_append(&leading.reservations, &reservation.link);
+    look(i, &controller);
+    loop_free(controller.loop);
+    controller_fini(&controller);
+    view_free(&view);
+    json_decref(json);
+}
+
+static void look_for_place(size_t i, struct controller *controller)
 {
     struct attachment_work work = {0};
 
@@ -56,24 +77,8 @@ static void look(size_t i, struct controller *controller)
 static void test_a_place_counts_once(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        json_t *json = json_of(rows[i].cluster);
-        struct cluster_view view = view_of(json);
-        struct controller controller = controller_of(&view);
-        struct reservation reservation = rows[i].reservation;
-        struct leading leading = {0};
-
-        list_init(&leading.reservations);
-        controller.leading = &leading;
-        controller.loop = loop_new_virtual(1);
-        if (reservation.node)
-            list_append(&leading.reservations, &reservation.link);
-        look(i, &controller);
-        loop_free(controller.loop);
-        controller_fini(&controller);
-        view_free(&view);
-        json_decref(json);
-    }
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        in_cluster(rows[i].cluster, rows[i].reservation, look_for_place, i);
 }
 
 /* ---- shares of a disk ---- */
@@ -101,31 +106,21 @@ static const struct {
 };
 /* clang-format on */
 
+static void look_for_shares(size_t i, struct controller *controller)
+{
+    struct attachment_work work = {0};
+
+    assert_true(attachment_work_gather(controller, "v-a", &work));
+    if (work.in.other_shares != shares[i].shares)
+        fail_msg("%s: %u", shares[i].why, work.in.other_shares);
+    attachment_work_fini(&work);
+}
+
 static void test_a_share_counts_once(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(shares); i++) {
-        json_t *json = json_of(shares[i].cluster);
-        struct cluster_view view = view_of(json);
-        struct controller controller = controller_of(&view);
-        struct reservation reservation = shares[i].reservation;
-        struct leading leading = {0};
-        struct attachment_work work = {0};
-
-        list_init(&leading.reservations);
-        controller.leading = &leading;
-        controller.loop = loop_new_virtual(1);
-        if (reservation.node)
-            list_append(&leading.reservations, &reservation.link);
-        assert_true(attachment_work_gather(&controller, "v-a", &work));
-        if (work.in.other_shares != shares[i].shares)
-            fail_msg("%s: %u", shares[i].why, work.in.other_shares);
-        attachment_work_fini(&work);
-        loop_free(controller.loop);
-        controller_fini(&controller);
-        view_free(&view);
-        json_decref(json);
-    }
+    for (size_t i = 0; i < COUNT_OF(shares); i++)
+        in_cluster(shares[i].cluster, shares[i].reservation, look_for_shares, i);
 }
 
 int main(void)

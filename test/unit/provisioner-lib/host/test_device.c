@@ -262,6 +262,13 @@ static void test_not_a_block_device(void **state)
     assert_fails(device_find(&machine->roots, 7, &device), ERR_INTERNAL, message);
 }
 
+static void assert_written(const struct machine *machine, const char *path, const char *text)
+{
+    CLEANUP(freep) char *found = read_text(below(machine->roots.sys, path));
+
+    assert_string_equal(found, text);
+}
+
 static void test_rescans(void **state)
 {
     struct machine *machine = *state;
@@ -276,21 +283,10 @@ static void test_rescans(void **state)
     device_rescan_controllers(&machine->roots);
     device_rescan(&machine->roots, &device);
 
-    CLEANUP(freep) char *first = read_text(below(machine->roots.sys, "class/scsi_host/host0/scan"));
-    CLEANUP(freep)
-    char *second = read_text(below(machine->roots.sys, "class/scsi_host/host1/scan"));
-    CLEANUP(freep)
-    char *size = read_text(below(below(machine->roots.sys, folder), "rescan"));
-    assert_string_equal(first, "- - -");
-    assert_string_equal(second, "- - -");
-    assert_string_equal(size, "1");
-}
-
-static void assert_written(const struct machine *machine, const char *path, const char *text)
-{
-    CLEANUP(freep) char *found = read_text(below(machine->roots.sys, path));
-
-    assert_string_equal(found, text);
+    CLEANUP(freep) char *size = mem_printf("%s/rescan", folder);
+    assert_written(machine, "class/scsi_host/host0/scan", "- - -");
+    assert_written(machine, "class/scsi_host/host1/scan", "- - -");
+    assert_written(machine, size, "1");
 }
 
 static void test_nvme_controllers_look_for_disks(void **state)

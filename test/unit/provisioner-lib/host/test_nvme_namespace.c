@@ -1,4 +1,4 @@
-/* What a namespace says of its disk; test/guest/test_nvme_identity.py has one that says it to a
+/* What a namespace says of its disk; test/guest/test_nvme_names.py has one that says it to a
  * kernel. */
 #include "provisioner-lib/host/nvme_namespace.h"
 
