@@ -359,8 +359,9 @@ def test_custom_resources_of_upstreams_driver_are_taken_over(world, controller):
         until(lambda: world.roles("pvc-1") == EVERYWHERE, "all are attached, on record too")
         until(lambda: f"{GROUP}/volume-detach-request" not in primary(world)["status"]["annotation"],
               "what nobody asks for any more is forgotten")
-        assert primary(world)["status"]["detail"]["publish_context"] == {
-            "LUN": luns[first], "diskSizeBytes": str(status["detail"]["capacity_bytes"])}
+        until(lambda: primary(world)["status"]["detail"]["publish_context"] == {
+            "LUN": luns[first], "diskSizeBytes": str(status["detail"]["capacity_bytes"])},
+              "and the node learns the size, in a write of its own")
         assert "error" not in world.find("azvolumeattachments", f"pvc-1-{second}-attachment")["status"]
         assert untouched(world, before)
 
