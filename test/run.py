@@ -294,12 +294,13 @@ def failures(results):
 
 
 def what_failed(results):
-    """A line for each failure."""
+    """A line for each failure. The first says more than each of those that may have followed from it."""
     failed = failures(results)
-    length = max(WHYS_LENGTH // max(len(failed), 1), WHY_AT_LEAST)
+    length = WHYS_LENGTH if len(failed) == 1 else WHYS_LENGTH // 2
     for result in failed:
         why = result.why or result.output.strip().rpartition("\n")[2]
         yield f"failed: {result.name}: {why[:length]}"
+        length = max(WHYS_LENGTH // 2 // (len(failed) - 1 or 1), WHY_AT_LEAST)
 
 
 def seconds_by_file(results):

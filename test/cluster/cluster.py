@@ -203,17 +203,19 @@ class Cluster:
         return network.inside(self.network.namespace(machine))
 
     def command(self, program: str, *arguments: str | Path) -> list[str]:
-        """How one of the tools (kubectl, helm, csi-sanity) is run against this cluster: in the
-        network of cp, with the caller's files, as administrator, with a home of its own."""
+        """How one of the tools (kubectl, helm, csi-sanity) is run against this cluster."""
+        return [*self._as_administrator(), str(self.tools / program), *map(str, arguments)]
+
+    def _as_administrator(self) -> list[str]:
+        """In the network of cp, with the caller's files and a home of its own."""
         (self.directory / "home").mkdir(exist_ok=True)
         configuration = f"KUBECONFIG={self.authority.path('admin.conf')}"
         home = f"HOME={self.directory / 'home'}"
-        words = (str(word) for word in (self.tools / program, *arguments))
-        return [*self.network.enter("cp"), "env", configuration, home, *words]
+        return [*self.network.enter("cp"), "env", configuration, home]
 
     def run(self, program: str, *arguments: str | Path, input: str | None = None) -> str:
         """Such a tool, to its end; what it printed."""
-        return run(*self.command(program, *arguments), input=input)
+        return run(self.tools / program, *arguments, within=self._as_administrator(), input=input)
 
     def kubectl(self, *arguments: str | Path, input: str | None = None) -> str:
         return self.run("kubectl", *arguments, input=input)

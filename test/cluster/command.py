@@ -2,6 +2,7 @@
 
 import shlex
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 
@@ -9,14 +10,18 @@ class CommandFailed(RuntimeError):
     """Says which command, and what it said."""
 
 
-def run(*words: str | Path, input: str | None = None, env: dict[str, str] | None = None) -> str:
-    """What the command printed."""
+def run(
+    *words: str | Path,
+    within: Sequence[str] = (),
+    input: str | None = None,
+    env: dict[str, str] | None = None,
+) -> str:
+    """What the command printed. `within` are words before it that say where it runs; why it failed is not among them."""
     words = [str(word) for word in words]
     done = subprocess.run(
-        words, input=input, env=env, capture_output=True, text=True, errors="replace"
+        [*within, *words], input=input, env=env, capture_output=True, text=True, errors="replace"
     )
     if done.returncode:
-        raise CommandFailed(
-            f"{shlex.join(words)}: {done.stderr.strip() or f'status {done.returncode}'}"
-        )
+        said = done.stderr.strip() or f"status {done.returncode}"
+        raise CommandFailed(f"{shlex.join([Path(words[0]).name, *words[1:]])}: {said}")
     return done.stdout

@@ -109,7 +109,7 @@ class Machine:
 
     def run(self, *words: str | Path, input: str | None = None) -> str:
         """A command on the machine, to its end; what it printed."""
-        return run(*self._enter(), *words, input=input, env=ENVIRONMENT)
+        return run(*words, within=self._enter(), input=input, env=ENVIRONMENT)
 
     def start(self, name: str, *command: str | Path) -> "Program":
         program = Program(self, name)
