@@ -33,13 +33,14 @@ def volume(cluster, azure) -> str:
                             "command": ["/bin/busybox", "sleep", "100000"],
                             "volumeMounts": [{"name": "v", "mountPath": PATH}]}],
             "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "flexible"}}]}})
-    cluster.kubectl("wait", "pod/flexible", "--for=condition=Ready", PATIENCE)
-    yield cluster.get("pvc", "flexible")["spec"]["volumeName"]
-    cluster.kubectl("delete", "pod", "flexible", PATIENCE)
-    cluster.kubectl("delete", "pvc", "flexible", PATIENCE)
-    cluster.kubectl("delete", "storageclass", "flexible")
-    cluster.kubectl("delete", "volumeattributesclass", *NAMES)
-    until(azure.nothing_left, "nothing is left in Azure", interval=0.5)
+    try:
+        cluster.kubectl("wait", "pod/flexible", "--for=condition=Ready", PATIENCE)
+        yield cluster.get("pvc", "flexible")["spec"]["volumeName"]
+    finally:
+        for what in ("pod/flexible", "pvc/flexible", "storageclass/flexible"):
+            cluster.kubectl("delete", what, PATIENCE)
+        cluster.kubectl("delete", "volumeattributesclass", *NAMES)
+        until(azure.nothing_left, "nothing is left in Azure", interval=0.5)
 
 
 def performance(azure, volume: str) -> tuple[int, int]:
