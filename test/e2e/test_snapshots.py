@@ -3,11 +3,11 @@ all three mounted on one node, each a file system of its own; and the restored d
 
 import pytest
 from cluster.images import BUSYBOX_IMAGE
-from cluster.waiting import until
+from cluster.waiting import PATIENCE, until
 from deployment.driver import OBJECTS
 from deployment.ledger import DRIVER
 
-from .every_volume import claim, storage_class
+from .every_volume import BY_FIRST_POD, claim, storage_class
 from .test_growth import GROWABLE
 from .test_static import delete_disk
 
@@ -38,7 +38,7 @@ def pod(name: str, claim_name: str, namespace: str = "default") -> dict:
 
 
 def run(cluster, name: str, script: str, namespace: str = "default") -> str:
-    cluster.kubectl("wait", "-n", namespace, f"pod/{name}", "--for=condition=Ready", f"--timeout={SECONDS}s")
+    cluster.kubectl("wait", "-n", namespace, f"pod/{name}", "--for=condition=Ready", PATIENCE)
     return cluster.kubectl("exec", "-n", namespace, name, "--", "/bin/busybox", "sh", "-ec", script).strip()
 
 
@@ -58,7 +58,7 @@ def snapshots_in_azure(cluster, compute) -> list[str]:
 
 @pytest.mark.parametrize("filesystem", ["ext4", "xfs"])
 def test_a_day(cluster, driver, compute, filesystem):
-    cluster.apply(storage_class("copied", fsType=filesystem))
+    cluster.apply(storage_class("copied", fsType=filesystem) | BY_FIRST_POD)
     cluster.apply(claim("data", "copied"), pod("database", "data"))
     run(cluster, "database", f"echo before >{PATH}/log; sync")
     cluster.apply(api("VolumeSnapshot", "evening", spec={"volumeSnapshotClassName": CLASS, "source": {
