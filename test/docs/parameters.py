@@ -28,6 +28,10 @@ allowVolumeExpansion: true
 volumeBindingMode: WaitForFirstConsumer
 ```
 
+With `WaitForFirstConsumer` a disk is made in the zone of its first pod. With `Immediate` it is made before there is a pod, in
+any zone, and kube-scheduler can miss that a claim was bound: then it looks at the pod again after five minutes
+(kubernetes/kubernetes#73216).
+
 A PersistentVolume for an existing disk accepts the same names in `volumeAttributes`. The driver uses only those that
 concern attaching and mounting: maxShares, maxMountReplicaCount, replicaNodeSelector, cachingMode, writeAcceleratorEnabled,
 fsType, perfProfile and device-setting/. All other properties are those of the disk itself. One name is for these
