@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .waiting import until
+from .waiting import Timeout, until
 
 NS_GET_PARENT = 0xB702  # ioctl(2) on a namespace, see ioctl_ns(2)
 
@@ -68,6 +68,14 @@ class Process:
         except OSError:
             return ""
 
+    def name_and_state(self) -> str:
+        """Such as "12 (pause) S"; the arguments of one that dies are gone before it is."""
+        try:
+            head, _, rest = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")
+            return f"{head}) {rest.split()[0]}"
+        except OSError:
+            return f"{self.pid} is gone"
+
     def resident_kib(self) -> int:
         """VmRSS, pages shared with others included; 0 for one that is gone."""
         try:
@@ -102,7 +110,11 @@ def kill_all(processes: Iterable[Process]) -> None:
     processes = list(processes)
     for process in processes:
         process.signal(signal.SIGKILL)
-    until(lambda: not any(process.alive() for process in processes), "death of killed processes")
+    try:
+        until(lambda: not any(process.alive() for process in processes), "death of killed processes")
+    except Timeout as timeout:
+        left = "; ".join(process.name_and_state() for process in processes if process.alive())
+        raise Timeout(f"{timeout}: {left}") from None
 
 
 def namespace(pid: int | str, kind: str) -> int | None:
