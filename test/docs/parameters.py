@@ -29,7 +29,7 @@ volumeBindingMode: WaitForFirstConsumer
 ```
 
 With `WaitForFirstConsumer` a disk is made in the zone of its first pod. With `Immediate` it is made before there is a pod, in
-any zone, and kube-scheduler can miss that a claim was bound: then it looks at the pod again after five minutes
+any zone, and kube-scheduler can miss that a claim was bound: then it retries the pod only after five minutes
 (kubernetes/kubernetes#73216).
 
 A PersistentVolume for an existing disk accepts the same names in `volumeAttributes`. The driver uses only those that
