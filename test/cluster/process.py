@@ -24,10 +24,7 @@ class Process:
     @staticmethod
     def of(pid: int) -> "Process | None":
         """None where there is none, or only a zombie that nobody has reaped yet."""
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return None
+        _, fields = _stat(Path(f"/proc/{pid}"))
         return None if fields[0] in "ZX" else Process(pid, int(fields[19]))
 
     def alive(self) -> bool:
@@ -59,8 +56,8 @@ class Process:
         self.signal(signal.SIGCONT)
 
     def _stands_still(self) -> bool:
-        states = (_state(stat) for stat in Path(f"/proc/{self.pid}/task").glob("*/stat"))
-        return all(state in "TXZ" for state in states)
+        threads = (_stat(thread) for thread in Path(f"/proc/{self.pid}/task").glob("*"))
+        return all(fields[0] in "TXZ" for _, fields in threads)
 
     def command(self) -> str:
         try:
@@ -70,11 +67,8 @@ class Process:
 
     def name_and_state(self) -> str:
         """Such as "12 (pause) S"; the arguments of one that dies are gone before it is."""
-        try:
-            head, _, rest = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")
-            return f"{head}) {rest.split()[0]}"
-        except OSError:
-            return f"{self.pid} is gone"
+        name, fields = _stat(Path(f"/proc/{self.pid}"))
+        return f"{name} {fields[0]}"
 
     def resident_kib(self) -> int:
         """VmRSS, pages shared with others included; 0 for one that is gone."""
@@ -97,12 +91,14 @@ class Process:
         return 0
 
 
-def _state(stat: Path) -> str:
-    """Of a thread, as in proc_pid_stat(5); X, dead, where there is none."""
+def _stat(folder: Path) -> tuple[str, list[str]]:
+    """Of a process or thread, as in proc_pid_stat(5): its id and name, and the fields from its state on; X, dead, where
+    there is none."""
     try:
-        return stat.read_text().rpartition(")")[2].split()[0]
+        name, end, fields = (folder / "stat").read_text().rpartition(")")
+        return name + end, fields.split()
     except OSError:
-        return "X"
+        return folder.name, ["X"]
 
 
 def kill_all(processes: Iterable[Process]) -> None:
