@@ -16,7 +16,8 @@ def run(
     input: str | None = None,
     env: dict[str, str] | None = None,
 ) -> str:
-    """What the command printed. `within` are words before it that say where it runs; why it failed is not among them."""
+    """What the command printed. `within` is what it runs in, such as nsenter and its options; a failure does not
+    repeat that."""
     words = [str(word) for word in words]
     done = subprocess.run(
         [*within, *words], input=input, env=env, capture_output=True, text=True, errors="replace"

@@ -7,7 +7,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 # With a loaded machine; where time is the point, a test says how much. Longer than the 5 to 5½ minutes after which
-# kube-scheduler looks again at a pod whose claim was bound at a moment when it did not see that (kubernetes#73216).
+# kube-scheduler retries a pod if it missed that the pod's claim was bound (kubernetes/kubernetes#73216).
 PATIENCE_S = 400
 PATIENCE = f"--timeout={PATIENCE_S}s"  # for kubectl
 SHORTEST_S, LONGEST_S = 0.02, 0.5  # from one look to the next

@@ -11,7 +11,6 @@ FILE_SYSTEMS = ("ext4", "xfs")
 KINDS = (*FILE_SYSTEMS, "block")
 PATH = "/volume"  # in every container
 GIB = 1024**3
-BY_FIRST_POD = {"volumeBindingMode": "WaitForFirstConsumer"}  # of a class; for pods that kube-scheduler places, see PATIENCE
 USER, GROUP = 1000, 2000  # of the pod's processes, of the files on its volumes
 
 

@@ -5,7 +5,7 @@ from cluster.images import BUSYBOX_IMAGE
 from cluster.waiting import PATIENCE, until
 from deployment.ledger import DRIVER
 
-from .every_volume import BY_FIRST_POD, PATH, claim, storage_class
+from .every_volume import PATH, claim, storage_class
 
 NAMES = ("modest", "fast", "slow-kind")
 
@@ -19,7 +19,7 @@ def attributes_class(name: str, **parameters: str) -> dict:
 def volume(cluster, azure) -> str:
     """The disk's name; a pod uses it."""
     cluster.apply(
-        storage_class("flexible", skuName="PremiumV2_LRS", diskIOPSReadWrite="3100") | BY_FIRST_POD,
+        storage_class("flexible", skuName="PremiumV2_LRS", diskIOPSReadWrite="3100"),
         attributes_class("modest", diskIOPSReadWrite="3200"),
         attributes_class("fast", diskIOPSReadWrite="4000", diskMBpsReadWrite="200"),
         attributes_class("slow-kind", skuName="Standard_LRS"))

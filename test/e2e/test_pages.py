@@ -4,7 +4,7 @@ import pytest
 from cluster.waiting import PATIENCE, until
 from deployment.page import blocks
 
-from .every_volume import BY_FIRST_POD, PATH, claim, container, storage_class
+from .every_volume import PATH, claim, container, storage_class
 from .fleet import PRIMARY, REPLICA
 from .test_growth import ONLINE_SECONDS, RETRY_SECONDS, capacity, pending
 from .test_modify import performance
@@ -25,8 +25,7 @@ def volume(cluster, azure, driver) -> str:
     """With a replica; its file system grows wherever tests run."""
     wanted = claim(CLAIM, "pages")
     wanted["spec"]["resources"]["requests"]["storage"] = "100Gi"
-    kind = storage_class("pages", skuName="PremiumV2_LRS", maxShares="2", fsType="xfs")
-    cluster.apply(kind | BY_FIRST_POD, wanted, database())
+    cluster.apply(storage_class("pages", skuName="PremiumV2_LRS", maxShares="2", fsType="xfs"), wanted, database())
     name = until(lambda: cluster.get("pvc", CLAIM)["spec"].get("volumeName"), "the volume", 60)
     until(lambda: sorted(driver.roles(name).values()) == [PRIMARY, REPLICA], "its replica")
     wait_ready(cluster)

@@ -7,7 +7,7 @@ from cluster.waiting import PATIENCE, until
 from deployment.driver import OBJECTS
 from deployment.ledger import DRIVER
 
-from .every_volume import BY_FIRST_POD, claim, storage_class
+from .every_volume import claim, storage_class
 from .test_growth import GROWABLE
 from .test_static import delete_disk
 
@@ -58,7 +58,7 @@ def snapshots_in_azure(cluster, compute) -> list[str]:
 
 @pytest.mark.parametrize("filesystem", ["ext4", "xfs"])
 def test_a_day(cluster, driver, compute, filesystem):
-    cluster.apply(storage_class("copied", fsType=filesystem) | BY_FIRST_POD)
+    cluster.apply(storage_class("copied", fsType=filesystem))
     cluster.apply(claim("data", "copied"), pod("database", "data"))
     run(cluster, "database", f"echo before >{PATH}/log; sync")
     cluster.apply(api("VolumeSnapshot", "evening", spec={"volumeSnapshotClassName": CLASS, "source": {
