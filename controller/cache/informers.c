@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "controller/cache/disk_pv.h"
 #include "controller/cache/indexes.h"
 #include "lib/kube/pv_source.h"
 #include "lib/kube/reflector.h"
@@ -174,8 +175,11 @@ struct err *informers_catch_up_volume_attachments(struct task *self, struct cont
                                     });
 }
 
-struct err *informers_catch_up_persistent_volumes(struct task *self, struct controller *controller)
+struct err *informers_catch_up_pv_of_disk(struct task *self, struct controller *controller,
+                                          const char *disk_id)
 {
+    if (pv_of_disk(controller, disk_id, NULL))
+        return NULL;
     return reflector_catch_up(self, &(struct reflector_config){
                                         .kube = controller->kube,
                                         .keep = kept_of_pvs,

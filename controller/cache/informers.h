@@ -23,7 +23,8 @@ struct err *informers_catch_up(struct task *self, struct controller *controller)
 /* The same of the VolumeAttachments, for who is to act on it that there is none. */
 struct err *informers_catch_up_volume_attachments(struct task *self, struct controller *controller)
     __attribute__((warn_unused_result));
-/* And of the PersistentVolumes, for who is to act on it that there is none of a disk. */
-struct err *informers_catch_up_persistent_volumes(struct task *self, struct controller *controller)
-    __attribute__((warn_unused_result));
+/* And of the PersistentVolumes, for who is to act on it that there is none of the disk; nothing is
+ * read if one is known. */
+struct err *informers_catch_up_pv_of_disk(struct task *self, struct controller *controller,
+                                          const char *disk_id) __attribute__((warn_unused_result));
 void informers_free(struct controller *controller); /* after the group was closed */

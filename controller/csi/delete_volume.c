@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#include "controller/cache/informers.h"
 #include "controller/cache/volume_name.h"
 #include "controller/csi/service.h"
 #include "controller/volume/adoption.h"
@@ -98,10 +99,14 @@ static struct err *find_disk(struct task *self, struct controller *controller, c
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     struct err *err = cloud->ops->disk_get(self, cloud, id, &disk);
 
-    *ret = !err && is_deletable(controller, id, &disk.mark);
-    if (!err || (err_kind(err) != ERR_NOT_FOUND && err_kind(err) != ERR_INVALID))
-        return err;
-    err_free(err);
+    *ret = false;
+    if (err && (err_kind(err) == ERR_NOT_FOUND || err_kind(err) == ERR_INVALID)) {
+        err_free(err);
+        return NULL;
+    }
+    TRY(err);
+    TRY(informers_catch_up_pv_of_disk(self, controller, id));
+    *ret = is_deletable(controller, id, &disk.mark);
     return NULL;
 }
 

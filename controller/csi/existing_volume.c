@@ -45,8 +45,7 @@ static struct err *adopt(struct task *self, struct controller *controller,
     bool mounted = capability->access_type_case == CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
 
     /* Whether its disk is ever deleted depends on that: it must not be that of a late watch. */
-    if (!pv_of_disk(controller, request->volume_id, NULL))
-        TRY(informers_catch_up_persistent_volumes(self, controller));
+    TRY(informers_catch_up_pv_of_disk(self, controller, request->volume_id));
     struct err *err =
         adoption_write(self, controller, controller->kube,
                        &(struct adoption){.volume_id = request->volume_id,
@@ -211,6 +210,7 @@ struct err *csi_volume_to_publish(struct task *self, struct rpc_call *call,
 static struct err *adopt_by_pv(struct task *self, struct controller *controller,
                                const char *volume_id, struct kube_object **ret)
 {
+    TRY(informers_catch_up_pv_of_disk(self, controller, volume_id));
     const struct kube_object *pv = pv_of_disk(controller, volume_id, NULL);
     if (!pv)
         return err_new(ERR_NOT_FOUND, "volume %s does not exist", volume_id);
