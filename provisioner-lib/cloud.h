@@ -176,9 +176,9 @@ struct cloud_disk_change {
     int64_t size_gib;   /* at least; 0: as it is */
     const char *sku;    /* one of DISK_SKU_NAMES; NULL: as it is */
     int64_t iops, mbps; /* 0: as they are */
-    /* Asked when nothing but its request is left to be done: an error ends it. Must not yield;
-     * NULL: it is wanted in any case. */
-    struct err *(*check)(void *ctx);
+    /* Asked when nothing but its request is left to be done, with the disk as it is by then: an
+     * error ends it. Must not yield; NULL: it is wanted in any case. */
+    struct err *(*check)(void *ctx, const struct cloud_disk *disk);
     /* Records what the disk is then. */
     struct err *(*record)(struct task *self, void *ctx, const struct cloud_disk *disk);
     void *ctx;

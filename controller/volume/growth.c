@@ -19,16 +19,15 @@ static bool grows_attached(const Api__AzVolume *volume, int64_t to_gib)
     return disk.sku && disk_grows_attached(disk.sku, disk.max_shares, disk.size_gib, to_gib);
 }
 
-/* A snapshot that would fail if the disk grew; NULL if there is none. */
+/* A snapshot that would fail if the disk, which is of this kind, grew; NULL if there is none. */
 static const Api__AzSnapshot *pending_snapshot(const struct controller *controller,
-                                               const Api__AzVolume *volume)
+                                               const Api__AzVolume *volume, const char *sku)
 {
-    const struct caching_disk disk = volume_disk(volume);
     CLEANUP(freep) char *key = mem_lower(volume->status->detail->volume__id);
     size_t n;
     struct kube_object *const *snapshots = store_find(controller->snapshots_by_disk, key, &n);
 
-    for (size_t i = 0; disk.sku && disk_sku_is_provisioned(disk.sku) && i < n; i++)
+    for (size_t i = 0; sku && disk_sku_is_provisioned(sku) && i < n; i++)
         if (snapshot_is_pending(as_snapshot(snapshots[i])))
             return as_snapshot(snapshots[i]);
     return NULL;
@@ -44,13 +43,14 @@ void growth_gather(const struct controller *controller, const Api__AzVolume *vol
         return;
     ret->size_differs = to_gib > volume_disk(volume).size_gib;
     ret->grows_attached = grows_attached(volume, to_gib);
-    ret->copying = volume_percent(volume) < 100 || pending_snapshot(controller, volume);
+    ret->copying = volume_percent(volume) < 100 ||
+                   pending_snapshot(controller, volume, volume_disk(volume).sku);
 }
 
 static struct err *check_not_copying(const struct controller *controller,
                                      const Api__AzVolume *volume)
 {
-    const Api__AzSnapshot *snapshot = pending_snapshot(controller, volume);
+    const Api__AzSnapshot *snapshot = pending_snapshot(controller, volume, volume_disk(volume).sku);
     const char *name = volume->metadata->name;
 
     if (volume_percent(volume) < 100)
@@ -108,12 +108,13 @@ static struct err *record(struct task *self, void *ctx, const struct cloud_disk 
                                if_same(growth->volume, json_pack("{s:o}", "status", status)), NULL);
 }
 
-/* Until it is the disk's turn, a snapshot may have been begun. */
-static struct err *check_before(void *ctx)
+/* Until it is the disk's turn, a snapshot may have been begun; and the disk may have been converted
+ * without its being on record, by somebody else, or because the answer to that was lost. */
+static struct err *check_before(void *ctx, const struct cloud_disk *disk)
 {
     const struct growth *growth = ctx;
     const Api__AzVolume *volume = as_volume(growth->volume);
-    const Api__AzSnapshot *snapshot = pending_snapshot(growth->controller, volume);
+    const Api__AzSnapshot *snapshot = pending_snapshot(growth->controller, volume, disk->sku);
 
     return snapshot ? err_new(ERR_BUSY, "snapshot %s of disk %s has been begun meanwhile",
                               snapshot->spec->snapshot_name, volume->status->detail->volume__id)

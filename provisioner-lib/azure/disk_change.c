@@ -101,7 +101,7 @@ struct err *disk_change_carry_out(struct task *self, struct arm_client *arm, con
     CLEANUP(json_decrefp) json_t *body = left_to_change(&disk, change);
     bool copying = !is_large_enough(&disk, change) && disk.percent < 100;
     if (body && !copying) {
-        TRY(change->check ? change->check(change->ctx) : NULL);
+        TRY(change->check ? change->check(change->ctx, &disk) : NULL);
         TRY(carry_out(self, arm, id, change, body));
         cloud_disk_fini(&disk);
         TRY(managed_disk_get(self, arm, id, &disk));

@@ -28,6 +28,7 @@ static const struct {
     {"Premium_LRS", "", "", "'state':'Creating'", NULL},
 };
 
+/* Of an AzVolume on record with a kind and more of its status, and of two AzSnapshots. */
 static const char cluster[] =
     "{'volumes':[{'metadata':{'name':'v'},'spec':{'volumeName':'v','parameters':{'skuName':'%s'},"
     "'capacityRange':{'required_bytes':10737418240}},'status':{'state':'Updating','detail':"
@@ -65,9 +66,42 @@ static void test_what_is_copied_is_waited_for(void **state)
         test_row(i);
 }
 
+/* ---- when Azure is asked ---- */
+
+/* The record says what the disk was before it was converted. */
+static struct err *change_converted(struct task *self, struct cloud *cloud, const char *disk_id,
+                                    const struct cloud_disk_change *change)
+{
+    char sku[] = "PremiumV2_LRS";
+
+    (void)self, (void)cloud, (void)disk_id;
+    return change->check(change->ctx, &(struct cloud_disk){.sku = sku});
+}
+
+static void test_the_disk_counts_and_not_its_record(void **state)
+{
+    static const struct cloud_ops ops = {.disk_change = change_converted};
+    struct cloud cloud = {&ops};
+
+    (void)state;
+    CLEANUP(freep)
+    char *text = mem_printf(cluster, "Premium_LRS", "", COPIED("1"), ",", "'state':'Creating'", "");
+    CLEANUP(json_decrefp) json_t *json = json_of(text);
+    const struct cluster_view view = view_of(json);
+    struct controller controller = controller_of(&view);
+    controller.cloud = &cloud;
+    assert_fails(growth_carry_out(NULL, &controller, view.volumes.items[0]), ERR_BUSY,
+                 "snapshot saved of disk " GROUP_DISKS "V has been begun meanwhile");
+    controller_fini(&controller);
+    view_free(&view);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_is_copied_is_waited_for)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_copied_is_waited_for),
+        cmocka_unit_test(test_the_disk_counts_and_not_its_record),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

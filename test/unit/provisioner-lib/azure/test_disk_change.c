@@ -255,9 +255,10 @@ static void test_a_disk_does_not_grow_while_data_is_copied_to_it(void **state)
     world_free(world);
 }
 
-static struct err *has_begun(void *ctx)
+static struct err *has_begun(void *ctx, const struct cloud_disk *disk)
 {
     (void)ctx;
+    assert_int_equal(disk->size_bytes, 10 * GIB);
     return err_new(ERR_BUSY, "something has begun");
 }
 
