@@ -115,6 +115,8 @@ static struct err *attach(struct task *self, struct attachment_work *work,
         if (work->neighbours[i].leaving)
             leaving[n_leaving++] = work->neighbours[i].disk_id;
     TRY(find_caching(work, &intent.caching, &write_accelerator));
+    if (!plan->swaps_out)
+        attachment_work_forget_neighbours(work);
     return cloud->ops->disk_attach(self, cloud,
                                    &(struct cloud_attach){
                                        .instance_id = work->instance_id,

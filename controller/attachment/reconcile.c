@@ -57,13 +57,18 @@ static enum cloud_urgency urgency_of_read(const struct attachment_work *work)
     return verifies ? CLOUD_COLLECTION : urgency_of(work);
 }
 
+static void forget_instance(struct attachment_work *work)
+{
+    cloud_instance_fini(&work->instance); /* which leaves an empty one */
+    work->in.instance = NULL;
+}
+
 static struct err *read_vm(struct task *self, struct attachment_work *work, uint64_t max_age_ms,
                            bool *ret_found)
 {
     struct controller *controller = work->controller;
 
-    cloud_instance_fini(&work->instance);
-    work->instance = (struct cloud_instance){0};
+    forget_instance(work);
     struct err *err =
         controller->cloud->ops->instance_get(self, controller->cloud, work->instance_id, max_age_ms,
                                              urgency_of_read(work), &work->instance);
@@ -103,12 +108,14 @@ static bool gather_again(struct attachment_work *work, bool found)
     return true;
 }
 
-static struct err *detach(struct task *self, const struct attachment_work *work)
+static struct err *detach(struct task *self, struct attachment_work *work)
 {
     struct cloud *cloud = work->controller->cloud;
+    enum cloud_urgency urgency = urgency_of(work);
 
-    return cloud->ops->disk_detach(self, cloud, work->instance_id, work->in.disk_id,
-                                   urgency_of(work));
+    attachment_work_forget_neighbours(work);
+    forget_instance(work);
+    return cloud->ops->disk_detach(self, cloud, work->instance_id, work->in.disk_id, urgency);
 }
 
 /* ---- places ---- */

@@ -45,14 +45,22 @@ void attachment_forget_learned(struct controller *controller)
 
 /* ---- gather ---- */
 
+void attachment_work_forget_neighbours(struct attachment_work *work)
+{
+    for (size_t i = 0; i < work->n_neighbours; i++)
+        kube_object_unref(work->neighbour_objects[i]);
+    free(TAKE_PTR(work->neighbour_objects));
+    free(TAKE_PTR(work->neighbours));
+    work->n_neighbours = 0;
+    work->in.neighbours = NULL;
+    work->in.n_neighbours = 0;
+}
+
 void attachment_work_fini(struct attachment_work *work)
 {
     kube_object_unref(work->object);
     kube_object_unref(work->volume_object);
-    for (size_t i = 0; i < work->n_neighbours; i++)
-        kube_object_unref(work->neighbour_objects[i]);
-    free(work->neighbour_objects);
-    free(work->neighbours);
+    attachment_work_forget_neighbours(work);
     cloud_instance_fini(&work->instance);
     free(work->instance_id);
     free(work->boot_id);
