@@ -36,8 +36,8 @@ bool attachment_work_gather(struct controller *controller, const char *key,
  * needs them as soon as the VM was read; of a thousand attachments that move at once, they cost
  * more than all else. */
 void attachment_work_gather_neighbours(struct attachment_work *work);
-/* Before a wait for the cloud after which they count no more: until it ends, a thousand attachments
- * would keep all that they have ever seen. */
+/* Before a long wait for the cloud, if they are not needed after it: otherwise each of a thousand
+ * attachments that wait keeps those of its whole node, as they were. */
 void attachment_work_forget_neighbours(struct attachment_work *work);
 void attachment_work_fini(struct attachment_work *work);
 
