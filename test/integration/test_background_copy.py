@@ -3,7 +3,9 @@ and that all goes on by itself."""
 
 import re
 
+import grpc
 import pytest
+from azsim import simulator
 from cluster.waiting import until
 
 from .calls import GIB, create, publish, refused
@@ -159,6 +161,21 @@ def test_a_snapshot_that_is_begun_while_a_growth_waits_for_its_turn(world, contr
     until(lambda: size_of(world) == 10, "it grows later", 60)
     assert world.find("azsnapshots", "snapshot-1")["status"].get("error") is None
     assert world.find("azsnapshots", "snapshot-1")["status"]["completionPercent"] == 100
+
+
+def test_the_disk_counts_and_not_its_record(world, controller, azure_sdk):
+    """Somebody has converted it to a kind whose snapshots fail when it grows, and nobody has looked since."""
+    volume = create(controller, parameters={"skuName": "Premium_LRS"}).volume_id
+    azure_sdk.disks.begin_update(simulator.GROUP, "pvc-1", {"sku": {"name": "PremiumV2_LRS"}}, polling_interval=0.1).result()
+    pending(world, controller, volume, SOON)
+    before = world.last_call()
+    growth = begin(controller, volume, 10 * GIB)
+    until(lambda: world.calls("disks.get", before), "the disk is looked at")
+    assert world.find("azsnapshots", "snapshot-1")["status"]["completionPercent"] < 100
+    until(lambda: size_of(world) == 10, "it grows later", 60)
+    assert growth.exception() is None or growth.code() == grpc.StatusCode.ABORTED
+    status = world.find("azsnapshots", "snapshot-1")["status"]
+    assert (status["completionPercent"], status.get("error")) == (100, None)
 
 
 def test_snapshots_of_other_kinds_are_complete_at_once(world, controller):
