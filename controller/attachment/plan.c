@@ -159,10 +159,7 @@ static struct attachment_plan without_place(const struct attachment_snapshot *in
     if (in->wanted == ROLE_IS_REPLICA)
         return step(in->published ? STEP_REQUEUE : STEP_RESCHEDULE);
     plan.victim = preemption_victim(in->neighbours, in->n_neighbours);
-    if (plan.victim < in->n_neighbours)
-        return plan;
-    /* Somebody else's disk may have left since the model was read. */
-    return step(in->vm_refreshed ? STEP_NO_SLOT : STEP_REFRESH_VM);
+    return plan.victim < in->n_neighbours ? plan : step(STEP_NO_SLOT);
 }
 
 /* ---- the steps ---- */
@@ -270,8 +267,10 @@ static struct attachment_plan next_of_absent(const struct attachment_snapshot *i
     if (!has_place(in, count_reserved(in))) {
         struct attachment_plan instead = without_place(in);
 
-        if (in->wanted == ROLE_IS_REPLICA || instead.step == STEP_PREEMPT || !has_place(in, 0))
-            return instead;
+        /* Somebody else's disk may have left since the model was read. */
+        if (instead.step != STEP_NO_SLOT || !has_place(in, 0))
+            return in->wanted == ROLE_IS_REPLICA || in->vm_refreshed ? instead
+                                                                     : step(STEP_REFRESH_VM);
     }
 
     struct attachment_plan plan = step_at(STEP_RECORD_ATTACHING, choose_lun(in));
