@@ -168,11 +168,12 @@ class Ledger:
     def write_until_refused(self) -> None:
         self.client.wait()
 
-    def missing(self) -> int:
-        """How many acknowledged records the database no longer has."""
+    def missing(self, acknowledged: int | None = None) -> int:
+        """How many of so many records the database no longer has; of all that were acknowledged if nothing is said."""
+        wanted = self.client.acknowledged if acknowledged is None else acknowledged
         count, last = (int(n) for n in self.client.ask(self._ready_address(), "count").split())
         complete = count == last  # numbers are given without a gap
-        return max(0, self.client.acknowledged - last) if complete else self.client.acknowledged
+        return max(0, wanted - last) if complete else wanted
 
 
 class Client:
@@ -182,6 +183,7 @@ class Client:
         self.cluster = cluster
         self.acknowledged = 0  # the number of the last one that was
         self.last_time = 0.0  # when it was
+        self._times: dict[int, float] = {}  # when each was
         self._stopping = False
         self._thread: threading.Thread | None = None
 
@@ -209,6 +211,10 @@ class Client:
         """Until the database goes away by itself."""
         self._thread.join()
 
+    def last_before(self, moment: float) -> tuple[int, float]:
+        """The record that was acknowledged last before it, and when it was."""
+        return max((number, at) for number, at in self._times.items() if at < moment)
+
     def _write(self, address: str) -> None:
         try:
             with self._connect(address, 5) as link, link.makefile("rw") as stream:
@@ -219,5 +225,6 @@ class Client:
                     if stream.readline().strip() != f"ok {number}":
                         return
                     self.acknowledged, self.last_time = number, time.time()
+                    self._times[number] = self.last_time
         except OSError:
             pass  # its node is gone

@@ -74,19 +74,28 @@ class Database:
 
 
 class Gap:
-    """What lies between the last record that was acknowledged on the lost node and the first one on the next."""
+    """What lies between the last record that was acknowledged on the lost node and the first one on the next.
+
+    The disks here tell who has them and refuse nothing (reservations.c): what a node that lives on writes after it has
+    lost the fence does not count, as it would not be acknowledged."""
 
     def __init__(self, database: Database, timeline: Timeline, loss: Loss, taint: str = TAINT):
         self.loss, self.taint, client = loss, taint, database.ledger.client
         loss.ends_writing(database.ledger)
-        self.last = client.last_time
         self.failover = loss.follow(timeline, database.ledger)
-        self.missing = database.ledger.missing()
+        self.phases = self._phases(timeline, database)
+        fenced = loss.at + self.phases["detect"] + self.phases["fence"]
+        self.acknowledged, self.last = client.last_before(fenced)
+        self.missing = database.ledger.missing(self.acknowledged)
+        self.later = client.acknowledged - self.acknowledged, client.last_time - fenced
         before = database.ledger.go_on()
         until(lambda: client.acknowledged > before, "a record is acknowledged again", 60, interval=0.01)
         self.seconds = client.last_time - self.last
         database.ledger.stop_writing()
-        self.phases = self._phases(timeline, database)
+
+    def __repr__(self) -> str:
+        return (f"<{self.acknowledged} records until {self.last - self.loss.at:.2f} s after the loss; since the fence was "
+                f"lost {self.later[0]}, the last one {self.later[1]:.2f} s after it; phases {self.phases}>")
 
     def _phases(self, timeline: Timeline, database: Database) -> dict[str, float]:
         def of_attachments(note: str) -> float:
