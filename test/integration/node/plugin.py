@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -55,8 +55,8 @@ class NodePlugin:
     # ---- its life ----
 
     def start(self, *flags: str, environment: dict | None = None, program: Path = CHECKED,
-              prepare: Callable[[], None] | None = None):
-        """`prepare` runs in the process before it becomes the program."""
+              through: Sequence[str | Path] = ()):
+        """`through` is the command of a program that becomes this one."""
         words = [
             program,
             f"--node-id={self.node}",
@@ -73,8 +73,8 @@ class NodePlugin:
         tied = ["setpriv", "--pdeathsig", "KILL"]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
-                self.machine.command(*tied, *words), stdout=log, stderr=log,
-                env={**os.environ, **(environment or {})}, start_new_session=True, preexec_fn=prepare,
+                self.machine.command(*tied, *through, *words), stdout=log, stderr=log,
+                env={**os.environ, **(environment or {})}, start_new_session=True,
             )  # fmt: skip
         self._disconnect()
         self._connect()

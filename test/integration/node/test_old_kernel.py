@@ -4,7 +4,7 @@ import pytest
 
 from ..csi import block
 from .machine import SMALLEST_EXT4, SMALLEST_XFS
-from .old_kernel import begin_old_kernel
+from .old_kernel import OLD_KERNEL
 from .test_copies import SIZES, assert_own, copy_of, end, in_use
 from .test_stats import is_well, stats
 from .volume import Code, refused, wish
@@ -12,7 +12,7 @@ from .volume import Code, refused, wish
 
 @pytest.fixture
 def plugin(stopped):
-    return stopped.run(prepare=begin_old_kernel)
+    return stopped.run(through=OLD_KERNEL)
 
 
 @pytest.mark.parametrize(("fs_type", "size"), [("ext4", SMALLEST_EXT4), ("xfs", SMALLEST_XFS)])
