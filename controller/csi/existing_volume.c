@@ -211,9 +211,10 @@ static struct err *adopt_by_pv(struct task *self, struct controller *controller,
                                const char *volume_id, struct kube_object **ret)
 {
     TRY(informers_catch_up_pv_of_disk(self, controller, volume_id));
-    const struct kube_object *pv = pv_of_disk(controller, volume_id, NULL);
-    if (!pv)
+    struct kube_object *found = pv_of_disk(controller, volume_id, NULL);
+    if (!found)
         return err_new(ERR_NOT_FOUND, "volume %s does not exist", volume_id);
+    CLEANUP(kube_object_unrefp) struct kube_object *pv = kube_object_ref(found);
     struct adoption adoption = adoption_of_pv(KUBE_AS(Api__PersistentVolume, pv)->spec);
     struct err *err = adoption_write(self, controller, controller->kube, &adoption, ret);
     free(adoption.parameters);

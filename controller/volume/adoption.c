@@ -95,7 +95,8 @@ static struct err *write_adopted(struct task *self, struct controller *controlle
                                  const struct adoption *adoption, struct kube_object **ret)
 {
     const char *namespace_ = controller->settings.namespace_;
-    const struct kube_object *pv = pv_of_disk(controller, adoption->volume_id, NULL);
+    struct kube_object *found = pv_of_disk(controller, adoption->volume_id, NULL);
+    CLEANUP(kube_object_unrefp) struct kube_object *pv = found ? kube_object_ref(found) : NULL;
     bool provisioned = pv ? pv_is_provisioned(controller, pv) : adoption->own;
     CLEANUP(volume_parameters_fini) struct volume_parameters parsed = {0};
     CLEANUP(kube_object_unrefp) struct kube_object *created = NULL;

@@ -32,7 +32,7 @@ enum adoption_pv adoption_pv_of(const struct controller *controller, const char 
 bool adoption_is_deletable(enum adoption_pv pv, enum disk_origin origin);
 
 /* The id of the volume's disk if the disk existed before the AzVolume; NULL if the driver has to
- * create the disk. */
+ * create the disk. Borrowed; good until the next yield. */
 const char *adoption_disk(const struct controller *controller, const Api__AzVolume *volume);
 
 /* Whether the AzVolume's disk existed before it. */
@@ -45,6 +45,6 @@ struct err *adoption_write(struct task *self, struct controller *controller, str
                            const struct adoption *adoption, struct kube_object **ret)
     __attribute__((warn_unused_result));
 
-/* From a PersistentVolume of this driver, or from a pod that names the disk without a claim. free()
- * the parameters. */
+/* From a PersistentVolume of this driver, or from a pod that names the disk without a claim; its
+ * texts are borrowed. free() the parameters. */
 struct adoption adoption_of_pv(const Api__PersistentVolumeSpec *spec);

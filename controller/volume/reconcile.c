@@ -192,7 +192,7 @@ static struct err *adopt(struct task *self, struct volume_work *work)
     CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     CLEANUP(freep) char *uuids = NULL;
-    const char *id = adoption_disk(work->controller, work->volume);
+    CLEANUP(freep) char *id = mem_strdup(adoption_disk(work->controller, work->volume));
 
     TRY(volume_parse_existing(work->volume, &parameters));
     TRY(cloud->ops->disk_get(self, cloud, id, &disk));
