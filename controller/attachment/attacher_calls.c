@@ -9,7 +9,7 @@
 #include "lib/rt/group.h"
 
 enum {
-    PAUSE_MS = 500, /* if none comes for so long, none is expected */
+    PAUSE_MS = 1000, /* if none comes for so long, none is expected */
     MOST_MS = 2000,
 };
 
@@ -125,8 +125,16 @@ static struct err *await(struct task *self, struct expecting *expecting)
     return NULL;
 }
 
+static void announce(const struct expecting *expecting, bool coming)
+{
+    struct cloud *cloud = expecting->calls->controller->cloud;
+
+    cloud->ops->instance_announce(cloud, expecting->instance_id, coming);
+}
+
 static void end(struct expecting *expecting)
 {
+    announce(expecting, false);
     list_remove(&expecting->link);
     free(expecting->node);
     free(expecting->instance_id);
@@ -136,11 +144,8 @@ static void end(struct expecting *expecting)
 static void run(struct task *self, void *arg)
 {
     struct expecting *expecting = arg;
-    struct cloud *cloud = expecting->calls->controller->cloud;
 
-    cloud->ops->instance_announce(cloud, expecting->instance_id, true);
     err_free(await(self, expecting)); /* it has been long enough, or the process ends */
-    cloud->ops->instance_announce(cloud, expecting->instance_id, false);
     end(expecting);
 }
 
@@ -156,6 +161,7 @@ void attacher_calls_expect(const struct controller *controller, const char *node
         .calls = calls, .node = mem_strdup(node), .instance_id = mem_strdup(instance_id)};
     waiters_init(&expecting->changed);
     list_append(&calls->nodes, &expecting->link);
+    announce(expecting, true);
     if (!group_spawn(calls->group, "attacher's calls", run, expecting))
         end(expecting);
 }

@@ -1,9 +1,10 @@
 /* attacher_calls.h - calls of external-attacher that are known to come.
  *
- * It makes one for each VolumeAttachment that is new, or deleted, but spreads them over seconds.
- * The VM of a node that has one call already is told of the others, so that its change waits for
- * them: for as long as they keep coming, and two seconds at most. A call that comes alone is not
- * held up.
+ * It makes one for each VolumeAttachment that is new, or deleted, but spreads them over seconds;
+ * and where many move, the disks of those that have come are given up elsewhere, all at about the
+ * same time. The VM of a node that has one call already, or is free after a change, is told of the
+ * others, so that its next change waits for them: for as long as they keep coming, and two seconds
+ * at most. A call that comes alone is not held up.
  */
 #pragma once
 
@@ -19,7 +20,8 @@ void attacher_calls_free(struct attacher_calls *calls);
 /* How many are to come that change the node's VM. */
 size_t attacher_calls_to_come(const struct controller *controller, const char *node);
 
-/* A change of the node's VM is on its way; others may be coming. Only while this process leads. */
+/* A change of the node's VM is on its way, or has ended; others may be coming. The VM is told
+ * before this returns. Only while this process leads. */
 void attacher_calls_expect(const struct controller *controller, const char *node,
                            const char *instance_id);
 /* A VolumeAttachment or an AzVolumeAttachment of the node has changed. */

@@ -108,6 +108,12 @@ static bool gather_again(struct attachment_work *work, bool found)
     return true;
 }
 
+/* The VM has a change, or is free for the next one: others may be coming, to be one with it. */
+static void expect_others(const struct attachment_work *work)
+{
+    attacher_calls_expect(work->controller, work->attachment->spec->node_name, work->instance_id);
+}
+
 static struct err *detach(struct task *self, struct attachment_work *work)
 {
     struct cloud *cloud = work->controller->cloud;
@@ -115,7 +121,10 @@ static struct err *detach(struct task *self, struct attachment_work *work)
 
     attachment_work_forget_neighbours(work);
     forget_instance(work);
-    return cloud->ops->disk_detach(self, cloud, work->instance_id, work->in.disk_id, urgency);
+    struct err *err =
+        cloud->ops->disk_detach(self, cloud, work->instance_id, work->in.disk_id, urgency);
+    expect_others(work);
+    return err;
 }
 
 /* ---- places ---- */
@@ -207,7 +216,9 @@ static struct err *attach_and_record(struct task *self, struct attachment_work *
     struct cloud_instance seen = {0};
     bool attached;
 
-    TRY(attach_disk(self, work, plan, urgency_of(work), &seen, &attached));
+    struct err *err = attach_disk(self, work, plan, urgency_of(work), &seen, &attached);
+    expect_others(work);
+    TRY(err);
     if (!attached)
         return NULL;
     cloud_instance_fini(&work->instance);
@@ -308,8 +319,7 @@ static void approach_begin(struct approach *approach, const struct attachment_wo
         return;
     approach->instance_id = mem_strdup(work->instance_id);
     approach->cloud->ops->instance_announce(approach->cloud, approach->instance_id, true);
-    attacher_calls_expect(work->controller, work->attachment->spec->node_name,
-                          approach->instance_id);
+    expect_others(work);
 }
 
 static void approach_end(struct approach *approach)

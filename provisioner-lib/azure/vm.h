@@ -20,6 +20,7 @@ struct vm {
     struct list pending; /* requests that no change carries yet, the most urgent first */
     struct list holds;   /* of struct disk_hold, on the disks of the change that is under way */
     bool working;        /* its task runs */
+    uint64_t free_since; /* when its last change had ended */
     unsigned expected;   /* requests that are on their way */
     unsigned users;      /* tasks that are inside of a call for it */
     uint64_t used_at;    /* by the last of them */

@@ -399,10 +399,12 @@ static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batc
 
 /* ---- the task of a VM that has requests ---- */
 
-/* What comes a moment too late waits for a whole change; so what is known to come is waited for. */
+/* What comes a moment too late waits for a whole change; so what is known to come is waited for,
+ * from when there is something to send, and nothing is under way. */
 static void coalesce(struct task *self, struct vm *vm)
 {
-    uint64_t limit = vm_request_of(vm->pending.next)->since + COALESCE_MS;
+    uint64_t asked_at = vm_request_of(vm->pending.next)->since;
+    uint64_t limit = (asked_at > vm->free_since ? asked_at : vm->free_since) + COALESCE_MS;
     struct err *err = NULL;
 
     while (!err && vm->expected > 0)
@@ -449,8 +451,9 @@ static void next_change(struct task *self, struct vm *vm)
         uint64_t rest = carry_out(self, vm, &batch);
 
         disk_hold_release_all(vm); /* at once: other VMs may have use for them meanwhile */
-        if (rest > 0)
-            err_free(task_sleep(self, rest));
+        vm->free_since = loop_now(vm->cache->loop);
+        /* Even for nothing: who was answered goes on meanwhile, and may tell of more. */
+        err_free(task_sleep(self, rest));
     } else if (!refuse_surplus(vm) && !list_is_empty(&vm->pending)) {
         err_free(wait_for_change(self, &vm->cache->changed, vm_pending_waits_until(vm)));
     }

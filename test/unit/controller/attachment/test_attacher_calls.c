@@ -111,7 +111,6 @@ static struct scene *scene_new(void)
     scene->leading.attacher_calls = attacher_calls_start(&scene->controller, &scene->group);
     announced = 0;
     attacher_calls_expect(&scene->controller, "a", "/vm");
-    loop_advance(scene->loop, 0);
     assert_int_equal(announced, 1);
     return scene;
 }
@@ -152,9 +151,9 @@ static void test_until_all_have_come(void **state)
     struct scene *scene = scene_new();
 
     (void)state;
-    loop_advance(scene->loop, 400);
+    loop_advance(scene->loop, 900);
     comes(scene, ATTACHMENT("v", "a", "Primary", "", "Attaching", "0", ""));
-    loop_advance(scene->loop, 400);
+    loop_advance(scene->loop, 900);
     assert_int_equal(announced, 1);
     attacher_calls_expect(&scene->controller, "a", "/vm"); /* by the next one */
     loop_advance(scene->loop, 0);
@@ -172,9 +171,9 @@ static void test_until_none_has_come_for_a_while(void **state)
     struct scene *scene = scene_new();
 
     (void)state;
-    loop_advance(scene->loop, 300);
+    loop_advance(scene->loop, 600);
     attacher_calls_changed(&scene->controller, "a"); /* by something else */
-    loop_advance(scene->loop, 199);
+    loop_advance(scene->loop, 399);
     assert_int_equal(announced, 1);
     loop_advance(scene->loop, 1);
     assert_int_equal(announced, 0);
