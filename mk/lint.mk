@@ -1,7 +1,7 @@
 # The lints, each a target lint-*; `make lint` runs them all. Those that take long remember in
 # $(BUILD)/lint what they have seen.
 
-LINTS := layers banned shape format tidy cppcheck
+LINTS := layers banned borrowed shape format tidy cppcheck
 
 C_FILES := $(sort $(shell find . \( -name '.?*' -o -path ./build \) -prune -o \
     -name '*.[ch]' -printf '%P\n'))
@@ -11,7 +11,7 @@ LINT_CFLAGS := $(filter-out -g -MMD -MP,$(COMMON_CFLAGS)) $(WARNINGS) -Wno-unkno
 .PHONY: $(LINTS:%=lint-%)
 $(LINTS:%=lint-%): | $(call packages,lint)
 
-lint-layers lint-banned lint-shape: lint-%:
+lint-layers lint-banned lint-borrowed lint-shape: lint-%:
 	@python3 test/lint/$*.py
 
 lint-format:

@@ -1,5 +1,6 @@
 """Every lint passes a clean tree; each of its findings comes from a tree with one thing wrong."""
 
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ("Makefile", "mk", ".clang-format", ".clang-tidy", "test/lint", "test/requirements.txt",
          "provisioner-lib/azure/vm_sizes.txt")
-LINTS = ("layers", "banned", "shape", "format", "tidy", "cppcheck")
+LINTS = ("layers", "banned", "borrowed", "shape", "format", "tidy", "cppcheck")
 
 HEADER = """/* disk.h - a disk.
  */
@@ -69,6 +70,10 @@ def test_a_clean_tree_passes(tree, name):
     assert (result.returncode, result.stdout) == (0, ""), result.stderr
 
 
+def in_a_task(*statements):
+    return ("int f(struct task *self, struct store *store)\n{\n    " + "\n    ".join(statements) + "\n    return 0;\n}\n")
+
+
 def include(path):
     return f'#include "{path}"\n'
 
@@ -98,6 +103,11 @@ BAD = [
     ("banned", "lib/rt/alloc.c", returning("(int)(long)malloc(1)"), "calls malloc; use lib/base/alloc.h"),
     ("banned", "lib/kube/a.c", returning("(int)time(0)"), "calls time; take time and chance from the loop"),
     ("banned", "lib/base/a.c", returning("usleep(1)"), "calls usleep; use task_sleep"),
+    # borrowed: what a store has lent, after a yield
+    ("borrowed", "controller/a.c", in_a_task("struct o *o = store_get(store, 0);", "TRY(write(self, 1));", "use(o);"),
+     "controller/a.c:5: o is borrowed of a store, and the task has yielded since; keep it by kube_object_ref"),
+    ("borrowed", "controller/a.c", in_a_task("o = kubernetes_pv(c, 0);", "if (!o)", "return write(self, 1);", "TRY(write(self, o));",
+                                             "o->seen = 1;"), "a.c:7: o is borrowed of a store"),
     # shape
     ("shape", "lib/base/a.h", HEADER, 'lib/base/a.h:1: does not begin with "/* a.h - "'),
     ("shape", "lib/base/a.h", "", 'lib/base/a.h:1: does not begin with "/* a.h - "'),
@@ -137,6 +147,12 @@ GOOD = [
     ("banned", "lib/base/a.c", "/* strcpy(a, b) */\n// malloc(1)\n"),
     ("banned", "lib/base/alloc.c", returning("(int)(long)malloc(1)")),
     ("banned", "lib/rt/loop.c", returning("(int)time(0)")),
+    ("borrowed", "controller/a.c", in_a_task("o = store_get(store, 0);", "if (!o)", "return write(self, 1);", "use(o);")),
+    ("borrowed", "controller/a.c", in_a_task("o = store_get(store, 0);", "TRY(write(self, o));", "o = store_get(store, 0);",
+                                             "use(o);")),
+    ("borrowed", "controller/a.c", in_a_task("o = kube_object_ref(store_get(store, 0));", "TRY(write(self, o));", "use(o);")),
+    ("borrowed", "controller/a.c", in_a_task("o = store_get(store, 0);", "kube_object_ref(o);", "TRY(write(self, 1));", "use(o);")),
+    ("borrowed", "controller/a.c", in_a_task("o = store_get(store, 0);", "TRY(write(self, 1));", "use(p->o);")),
     ("shape", "lib/base/a.c", "int a;\n" * 800),
     ("shape", "test/a.py", 'mkstemp("/tmp/aXXXXXX")\n'),
     ("tidy", "lib/base/a.c", function_of(60)),
@@ -162,6 +178,12 @@ def test_what_was_seen_is_not_looked_at_again_until_it_changes(tree, name):
     assert lint(tree, name).returncode != 0
     write(tree, "lib/base/disk.h", HEADER)
     assert lint(tree, name).returncode == 0
+
+
+def test_the_lenders_are_there():
+    lenders = runpy.run_path(str(ROOT / "test/lint/borrowed.py"))["LENDERS"]
+    declared = "".join(path.read_text() for room in ("controller", "lib", "node") for path in (ROOT / room).rglob("*.h"))
+    assert [name for name in lenders.split("|") if f"{name}(" not in declared] == []
 
 
 def test_the_tools_are_there():
