@@ -308,6 +308,7 @@ static struct err *wait_interested(struct task *self, struct interest **interest
         HASH_ADD_KEYPTR(hh, *interests, interest->key, strlen(interest->key), interest);
     }
     interest->users++;
+    task_trim_stack(self); /* it may take minutes, and thousands of calls may wait */
     struct err *err = wait_for_change(self, &interest->waiters, deadline);
     if (--interest->users == 0) {
         HASH_DEL(*interests, interest);

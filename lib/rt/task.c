@@ -46,7 +46,7 @@ struct sched {
     void *wakeup_ctx;
 };
 
-static size_t guard_bytes(void)
+static size_t guard_bytes(void) /* a page */
 {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
@@ -191,8 +191,8 @@ static char *stack_new(struct sched *sched)
     return stack;
 }
 
-/* Only where time is simulated is there a seed. No handler of signals is to be feared there, and no
- * secret to be kept; both would take more time than what is simulated. */
+/* Only where time is simulated is there a seed. No handler of signals is to be feared there, no
+ * secret to be kept and no memory to be saved; all would take more time than what is simulated. */
 static bool is_simulated(const struct sched *sched)
 {
     return sched->random != 0;
@@ -302,6 +302,18 @@ void task_park_uninterruptible(struct task *self)
     while (!self->woken)
         switch_to_scheduler(self);
     self->woken = false;
+}
+
+void task_trim_stack(const struct task *self)
+{
+    enum { OWN_FRAME_BYTES = 1024 };
+    const char *used = (const char *)__builtin_frame_address(0) - OWN_FRAME_BYTES;
+    char *bottom = self->stack + guard_bytes();
+    size_t unused = used > bottom ? (size_t)(used - bottom) / guard_bytes() * guard_bytes() : 0;
+
+    assert(self->sched->running == self);
+    if (!is_simulated(self->sched))
+        madvise(bottom, unused, MADV_DONTNEED); /* if not, the task has more memory than it needs */
 }
 
 bool task_is_cancelled(const struct task *task)

@@ -64,3 +64,7 @@ bool task_is_cancelled(const struct task *task);
  * end of it: cancelling does not end this wait, as a signal does not end one of the kernel's that
  * is uninterruptible. */
 void task_park_uninterruptible(struct task *self);
+
+/* For before a wait that may take long: the memory of the stack that nobody uses at the moment is
+ * given back, so that thousands that wait have a page or two each. */
+void task_trim_stack(const struct task *self);

@@ -527,6 +527,7 @@ struct err *vm_change(struct task *self, struct vm_cache *cache, const char *id,
             answer_pending(vm, ending);
         }
     }
+    task_trim_stack(self); /* it may take minutes, and there are as many as volumes that move */
     while (!request.done)
         wait_uninterruptible(self, &vm->finished);
     forget_disks(&request);

@@ -1,5 +1,8 @@
 #include "lib/rt/task.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "lib/base/alloc.h"
 #include "test/unit/expect.h"
 
@@ -300,6 +303,51 @@ static void test_signals_wait_until_no_task_runs(void **state)
     sched_free(sched);
 }
 
+/* Where the stack was when it was deep; all of that has been written to. */
+static __attribute__((noinline)) uintptr_t go_deep(void)
+{
+    volatile char bytes[32 * 1024];
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = 1;
+    return (uintptr_t)bytes;
+}
+
+static bool is_in_memory(uintptr_t address)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    unsigned char found;
+
+    assert_int_equal(mincore((void *)(address / page * page), page, &found), 0);
+    return found & 1;
+}
+
+static void goes_deep_and_waits(struct task *self, void *arg)
+{
+    uintptr_t *deep = arg;
+
+    *deep = go_deep();
+    assert_true(is_in_memory(*deep));
+    task_trim_stack(self);
+    task_park_uninterruptible(self);
+    assert_int_equal(go_deep(), *deep);
+}
+
+static void test_what_a_stack_does_not_need_is_given_back(void **state)
+{
+    struct sched *sched = sched_new(NULL, NULL);
+    uintptr_t deep;
+    struct task *task = task_spawn(sched, "deep", goes_deep_and_waits, &deep);
+
+    (void)state;
+    sched_run(sched);
+    assert_false(is_in_memory(deep));
+    task_wake(task);
+    sched_run(sched);
+    assert_int_equal(sched_live_tasks(sched), 0);
+    sched_free(sched);
+}
+
 /* Uses more stack than a task has, a little at a time. */
 static char use_stack(unsigned pages, const volatile char *caller)
 {
@@ -360,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_a_seed_repeats_its_order),
         cmocka_unit_test(test_many_tasks_at_once),
         cmocka_unit_test(test_signals_wait_until_no_task_runs),
+        cmocka_unit_test(test_what_a_stack_does_not_need_is_given_back),
         cmocka_unit_test(test_too_deep_a_stack_is_a_crash),
         cmocka_unit_test(test_freeing_a_scheduler_with_tasks_is_a_bug),
     };
