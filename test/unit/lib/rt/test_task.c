@@ -304,13 +304,13 @@ static void test_signals_wait_until_no_task_runs(void **state)
 }
 
 /* Where the stack was when it was deep; all of that has been written to. */
-static __attribute__((noinline)) uintptr_t go_deep(void)
+static __attribute__((noinline)) void go_deep(uintptr_t *ret)
 {
     volatile char bytes[32 * 1024];
 
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = 1;
-    return (uintptr_t)bytes;
+    *ret = (uintptr_t)bytes;
 }
 
 static bool is_in_memory(uintptr_t address)
@@ -324,13 +324,14 @@ static bool is_in_memory(uintptr_t address)
 
 static void goes_deep_and_waits(struct task *self, void *arg)
 {
-    uintptr_t *deep = arg;
+    uintptr_t *deep = arg, again;
 
-    *deep = go_deep();
+    go_deep(deep);
     assert_true(is_in_memory(*deep));
     task_trim_stack(self);
     task_park_uninterruptible(self);
-    assert_int_equal(go_deep(), *deep);
+    go_deep(&again);
+    assert_int_equal(again, *deep);
 }
 
 static void test_what_a_stack_does_not_need_is_given_back(void **state)
