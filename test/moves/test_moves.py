@@ -125,7 +125,7 @@ def test_back_to_version_1(cluster, driver, terminal, writer, moving):
     with moving("v1_back"):
         back, forget = blocks(PAGE, "Back to version 1")
         terminal.type(back)
-        assert len(driver.pods("node")[0]["spec"]["containers"]) == 3
+        until(lambda: {len(pod["spec"]["containers"]) for pod in driver.pods("node")} == {3}, "the last plug-in has ended")
         terminal.type(forget)
         assert writer.vms() == [writer.node]
         assert "azvolumes" not in cluster.kubectl("api-resources", "-o", "name")
