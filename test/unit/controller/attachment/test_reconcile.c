@@ -9,23 +9,17 @@
 
 #define VM_OF_A GROUP_VMS "a"
 
+/* clang-format off */
 /* Of volume v on node a; beside it, volume w is to be attached there. */
-#define CLUSTER_WITH(deleting, role, state)                                                        \
-    "{'nodes':[" NODE("a", "True", "") "],'volumes':[" VOLUME("v", "1") "," VOLUME(                \
-        "w", "1") "],"                                                                             \
-                  "'pvs':[" PV(                                                                    \
-                      "w", "w") "],"                                                               \
-                                "'volume_attachments':[" VOLUME_ATTACHMENT(                        \
-                                    "1", "w", "a",                                                 \
-                                    "false") "],'attachments':["                                   \
-                                             "{'metadata':{'name':'v-a','uid':'u'," deleting       \
-                                             "'finalizers':['" FINALIZER_ATTACHMENT "']},"         \
-                                             "'spec':{'volumeName':'v','volume_id':'" GROUP_DISKS  \
-                                             "v','nodeName':'a','role':'" role "'},"               \
-                                             "'status':{'state':'" state                           \
-                                             "','annotation':{'" ANNOTATION_VM "':'" VM_OF_A "'}," \
-                                             "'detail':{'role':'" role                             \
-                                             "','publish_context':{'LUN':'3'}}}}]}"
+#define CLUSTER_WITH(deleting, role, state) \
+    "{'nodes':[" NODE("a", "True", "") "],'volumes':[" VOLUME("v", "1") "," VOLUME("w", "1") "]," \
+    "'pvs':[" PV("w", "w") "]," \
+    "'volume_attachments':[" VOLUME_ATTACHMENT("1", "w", "a", "false") "]," \
+    "'attachments':[{'metadata':{'name':'v-a','uid':'u'," deleting "'finalizers':['" FINALIZER_ATTACHMENT "']}," \
+    "'spec':{'volumeName':'v','volume_id':'" GROUP_DISKS "v','nodeName':'a','role':'" role "'}," \
+    "'status':{'state':'" state "','annotation':{'" ANNOTATION_VM "':'" VM_OF_A "'}," \
+    "'detail':{'role':'" role "','publish_context':{'LUN':'3'}}}}]}"
+/* clang-format on */
 
 enum { CHANGE_MS = 10 * 1000 };
 
