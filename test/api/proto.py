@@ -2,7 +2,9 @@
 
 import re
 import subprocess
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 from google.protobuf.descriptor_pb2 import (
     DescriptorProto,
@@ -34,12 +36,14 @@ def json_name(name: str) -> str:
     return "_".join(words)
 
 
-def compiled(proto: str) -> FileDescriptorProto:
-    output = subprocess.run(
-        ["protoc", f"--proto_path={TREE}", "--proto_path=/usr/include", "--include_source_info",
-         "--descriptor_set_out=/dev/stdout", proto],
-        check=True, capture_output=True).stdout
-    [file] = FileDescriptorSet.FromString(output).file
+def compiled(proto: str, root: Path = TREE) -> FileDescriptorProto:
+    """What protoc makes of a file. It gets a file to write: /dev/stdout need not be what this process reads."""
+    with tempfile.NamedTemporaryFile() as made:
+        subprocess.run(
+            ["protoc", f"--proto_path={root}", "--proto_path=/usr/include", "--include_source_info",
+             f"--descriptor_set_out={made.name}", proto],
+            check=True, capture_output=True)
+        [file] = FileDescriptorSet.FromString(Path(made.name).read_bytes()).file
     return file
 
 

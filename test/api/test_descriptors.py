@@ -18,8 +18,9 @@ from google.protobuf.descriptor_pb2 import (
     EnumDescriptorProto,
     FieldDescriptorProto,
     FileDescriptorProto,
-    FileDescriptorSet,
 )
+
+from .proto import compiled
 
 HERE = Path(__file__).parent
 API = HERE.parents[1] / "lib" / "api"
@@ -28,15 +29,6 @@ API = HERE.parents[1] / "lib" / "api"
 @pytest.fixture(scope="session")
 def official() -> dict:
     return json.loads(subprocess.run([tools.build_module(HERE)], check=True, capture_output=True).stdout)
-
-
-def compiled(proto: Path) -> FileDescriptorProto:
-    """What protoc makes of a file."""
-    output = subprocess.run(
-        ["protoc", f"--proto_path={proto.parent}", "--proto_path=/usr/include",
-         "--descriptor_set_out=/dev/stdout", proto.name],
-        check=True, capture_output=True).stdout
-    return FileDescriptorSet.FromString(output).file[0]
 
 
 def described(file: FileDescriptorProto) -> set[str]:
@@ -92,7 +84,7 @@ def theirs(official: dict, name: str) -> FileDescriptorProto:
 
 @pytest.mark.parametrize("name", ["csi.proto", "pluginregistration.proto"])
 def test_ours_is_the_official_one(official, name):
-    found = differences(compiled(API / name), theirs(official, name))
+    found = differences(compiled(f"lib/api/{name}"), theirs(official, name))
     assert not found, f"{name} differs from the official descriptor:\n" + "\n".join(found)
 
 
@@ -119,6 +111,5 @@ CHANGES = [
 def test_a_difference_is_seen(official, tmp_path, old, new, named):
     text = (API / "csi.proto").read_text()
     assert old in text
-    changed = tmp_path / "csi.proto"
-    changed.write_text(text.replace(old, new, 1))
-    assert named in "\n".join(differences(compiled(changed), theirs(official, "csi.proto")))
+    (tmp_path / "csi.proto").write_text(text.replace(old, new, 1))
+    assert named in "\n".join(differences(compiled("csi.proto", tmp_path), theirs(official, "csi.proto")))
