@@ -293,6 +293,16 @@ static struct err *succeed(const struct machine *machine, struct attachment *dev
     }
 }
 
+/* The driver proves the disk, by the volume's keys or by its file system, before it touches it. */
+static struct err *check_disk(const struct question *question, const struct attachment *device)
+{
+    CLEANUP(freep) char *key = resource_key(question->volume_id);
+
+    return strcmp(device->disk->key, key) == 0
+               ? NULL
+               : err_new(ERR_PRECONDITION, "the disk at LUN %u is another one", question->lun);
+}
+
 static struct err *preempt(struct task *self, const struct question *question)
 {
     struct machine *machine = question->machine;
@@ -307,6 +317,7 @@ static struct err *preempt(struct task *self, const struct question *question)
         if (steps == MOST_STEPS)
             return err_new(ERR_PRECONDITION, "the disk goes to another VM again and again");
         TRY(command(self, machine, question->lun, &device));
+        TRY(check_disk(question, device));
         TRY(succeed(machine, device, own, former, &held));
     }
     sim_note(machine->world->sim, "%s has preempted %s of %s", machine->name, question->text,
