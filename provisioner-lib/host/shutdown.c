@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "provisioner-lib/host/block.h"
@@ -16,7 +17,7 @@
  * header for programs has both. */
 #define SHUTDOWN _IOR('X', 125, uint32_t)
 
-enum { WITHOUT_LOG = 2 };
+enum { WITHOUT_LOG = 2, MOST_TRIES = 20 };
 
 struct shutdown_request {
     const struct device_roots *roots;
@@ -47,13 +48,31 @@ static void drop_metadata(const struct mount_entry *entry)
         (void)fsync(device);
 }
 
-static struct err *end_filesystem(const struct mount_entry *entry)
+/* Where the mount was meanwhile taken away there is the folder below it, which is another's, such
+ * as the machine's own, or nothing. What is open cannot be taken away. */
+static struct err *open_filesystem(const struct mount_entry *entry, int *ret)
 {
-    const uint32_t how = WITHOUT_LOG;
+    struct stat status;
     CLEANUP(closep)
     int root = open(entry->target, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* or a file: a subPath */
 
-    if (root < 0 || ioctl(root, SHUTDOWN, &how))
+    if ((root < 0 && errno == ENOENT) ||
+        (root >= 0 && fstat(root, &status) == 0 && status.st_dev != entry->device))
+        return err_new(ERR_NOT_FOUND, "its file system is no longer at %s", entry->target);
+    if (root < 0)
+        return err_new(ERR_INTERNAL, "opening %s: %s", entry->target, strerror(errno));
+    *ret = root;
+    root = -1;
+    return NULL;
+}
+
+static struct err *end_filesystem(const struct mount_entry *entry)
+{
+    const uint32_t how = WITHOUT_LOG;
+    CLEANUP(closep) int root = -1;
+
+    TRY(open_filesystem(entry, &root));
+    if (ioctl(root, SHUTDOWN, &how))
         return err_new(ERR_INTERNAL, "shutting down the file system at %s: %s", entry->target,
                        strerror(errno));
     drop_metadata(entry);
@@ -92,17 +111,30 @@ static struct err *end_raw(const struct shutdown_request *request)
 
 /* ---- either ---- */
 
+static struct err *end_use(const struct shutdown_request *request)
+{
+    CLEANUP(mount_entry_fini) struct mount_entry entry = {0};
+
+    TRY(partition_find_mount(request->roots, request->disk->number, &entry));
+    return entry.target ? end_filesystem(&entry) : end_raw(request);
+}
+
+/* Its mounts come and go with pods; that the newest one has gone says nothing of the others. */
 static struct err *shut_down_blocking(void *arg)
 {
     const struct shutdown_request *request = arg;
-    CLEANUP(mount_entry_fini) struct mount_entry entry = {0};
     bool held;
 
     TRY(is_held_again(request, &held));
     if (held)
         return NULL;
-    TRY(partition_find_mount(request->roots, request->disk->number, &entry));
-    return entry.target ? end_filesystem(&entry) : end_raw(request);
+    for (int tries = 1;; tries++) {
+        struct err *err = end_use(request);
+
+        if (!err || err_kind(err) != ERR_NOT_FOUND || tries == MOST_TRIES)
+            return err;
+        err_free(err);
+    }
 }
 
 struct err *host_shut_down(struct task *self, struct host *host, const struct device *disk,

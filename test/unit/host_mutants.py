@@ -43,6 +43,8 @@ HOST_MUTANTS = [
            "number_of(inner) != 0)\n            TRY(visit", "number_of(inner) == 99)\n            TRY(visit", "partition"),
     Mutant("what was closed to writes stays closed", HOST + "shutdown.c",
            "return block_set_read_only(fd, false);", "return block_set_read_only(fd, true);", "partition"),
+    Mutant("another file system at the path of the mount is ended", HOST + "shutdown.c",
+           "status.st_dev != entry->device", "!status.st_dev"),
     Mutant("another partition is taken", HOST + "partition.c",
            "number_of(inner) == number)", "number_of(inner) > 0 * number)"),
     Mutant("a device is taken for any disk's partition", HOST + "partition.c",
