@@ -19,16 +19,20 @@ enum { WITHOUT_LEASE_MS = 10 * 1000 };
 struct fence_watch {
     struct node *node;
     const char *volume;
-    bool told;  /* that it is lost */
-    bool ended; /* its use */
+    bool told;   /* that it is lost */
+    bool ended;  /* its use */
+    bool in_use; /* though it is lost: ending it has failed */
 };
 
-/* The attachment with a fence on record, borrowed; NULL if there is none any more. */
+/* The attachment with a fence on record, or with one that it has lost while its use goes on,
+ * borrowed; NULL if there is none any more. */
 static struct kube_object *fenced(const struct fence_watch *watch)
 {
     struct kube_object *object = informers_find_attachment(watch->node, watch->volume);
+    const Api__AzVolumeAttachment *attachment = object ? as_attachment(object) : NULL;
+    bool is_lost = attachment && fence_note_is_lost(attachment);
 
-    return object && fence_note_key(as_attachment(object)) ? object : NULL;
+    return attachment && (fence_note_key(attachment) || (is_lost && watch->in_use)) ? object : NULL;
 }
 
 /* A call that stages or unstages the volume changes fence and record one after the other. */
@@ -67,15 +71,19 @@ static void tell(struct fence_watch *watch, uint64_t own, uint64_t other)
     watch->told = true;
 }
 
-/* Whoever cannot reach the API server does this all the same. */
-static struct err *end_use(struct task *self, struct fence_watch *watch, const struct device *disk,
-                           uint64_t own)
+/* Whoever cannot reach the API server does this all the same. What has failed is tried again. */
+static void end_use(struct task *self, struct fence_watch *watch, const struct device *disk,
+                    uint64_t own)
 {
     if (watch->ended || replica_disk_is_held(watch->node, watch->volume))
-        return NULL;
-    TRY(host_shut_down(self, watch->node->host, disk, own));
-    watch->ended = true;
-    return NULL;
+        return;
+    CLEANUP(err_freep) struct err *err = host_shut_down(self, watch->node->host, disk, own);
+    if (err && !watch->in_use)
+        log_warning("volume %s: the fence is lost, and the use of the disk could not be ended, "
+                    "which is tried again: %s",
+                    watch->volume, err_message(err));
+    watch->in_use = err != NULL;
+    watch->ended = !err;
 }
 
 static struct err *check(struct task *self, struct fence_watch *watch)
@@ -83,20 +91,20 @@ static struct err *check(struct task *self, struct fence_watch *watch)
     struct reservation seen;
     CLEANUP(device_close) struct device disk = DEVICE_NONE;
     CLEANUP(kube_object_unrefp) struct kube_object *attachment = kube_object_ref(fenced(watch));
-    uint64_t own = fence_note_key(as_attachment(attachment));
+    uint64_t own = fence_note_last_key(as_attachment(attachment));
 
     TRY(look(self, watch, attachment, &disk, &seen));
     const struct kube_object *now = fenced(watch);
-    if (is_changing(watch) || !now || fence_note_key(as_attachment(now)) != own ||
-        !fence_is_lost(&seen, own))
+    if (is_changing(watch) || !now || fence_note_last_key(as_attachment(now)) != own)
+        return NULL;
+    if (!watch->in_use && !fence_is_lost(&seen, own)) /* who has taken it may be gone by then */
         return NULL;
     if (!watch->told)
         tell(watch, own, seen.holder);
-    CLEANUP(err_freep) struct err *in_use = end_use(self, watch, &disk, own);
+    end_use(self, watch, &disk, own);
     CLEANUP(freep)
     char *note = fence_note_lost(own, fence_note_generation(as_attachment(attachment)));
-    TRY(volume_fence_record(self, watch->node, attachment, note));
-    return TAKE_PTR(in_use);
+    return volume_fence_record(self, watch->node, attachment, note);
 }
 
 static void await_next(struct task *self, const struct fence_watch *watch)

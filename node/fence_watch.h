@@ -5,7 +5,8 @@
  * the node's Lease is renewed: a node that is heard of again says at once what it has lost, so that
  * nobody goes by a fence that it has no more. Without a Lease nobody does, and ten seconds are
  * often enough for people who read the log. The file system is shut down (shutdown.h): it stays
- * mounted until kubelet unmounts it, and writes nothing any more, whatever becomes of the fence.
+ * mounted until kubelet unmounts it, and writes nothing any more, whatever becomes of the fence. As
+ * long as that fails it is tried again.
  */
 #pragma once
 

@@ -204,6 +204,23 @@ def test_a_primary_that_has_lost_its_fence_writes_nothing_even_if_nobody_has_it(
     assert content(b, but=SUPERBLOCK) == found
 
 
+def test_a_file_system_that_cannot_be_ended_at_first_is_when_it_can(pair):
+    """At the path of its newest mount there is something else, as in the moment in which that goes."""
+    a, b = pair.a, pair.b
+    a.guest.run("mount", "-t", "tmpfs", "covers", a.target)
+    preempt(pair)
+    until(lambda: a.cloud.fence(a.name) == f"lost {pair.key}", "a notices")
+    until(lambda: "the use of the disk could not be ended" in a.plugin.log.read_text(), "a says so")
+    a.guest.run("touch", a.target / "of-somebody-else")
+    b.guest.run("python3", SCSI, device(b), "register", "0")
+    a.guest.run("umount", a.target)
+    late = f"echo late >{a.target}/late && sync {a.target}/late"
+    until(lambda: a.guest.try_to_run("sh", "-c", late)[0] != 0, "what a writes is refused")
+    assert raw_write(a), "though not by the disk"
+    a.unpublish()
+    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+
+
 def test_the_generation_tells_a_fence_that_was_taken_back(pair):
     """By the key that it was before."""
     a = pair.a
