@@ -67,6 +67,8 @@ static struct err *stage_anew(struct task *self, struct rpc_call *call,
                               const Csi__V1__NodePublishVolumeRequest *request)
 {
     struct attachment_place place;
+
+    TRY(informers_await_first_list(self, call->ctx, csi_wait_deadline(call->ctx, call)));
     const struct kube_object *found = informers_find_attachment(call->ctx, request->volume_id);
     CLEANUP(err_freep)
     struct err *not_ready = found ? attachment_check(as_attachment(found), &place) : NULL;

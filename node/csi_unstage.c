@@ -37,6 +37,7 @@ struct err *csi_unstage_claimed(struct task *self, struct rpc_call *call,
 
     TRY(volume_path_check("staging_target_path", request->staging_target_path));
     uint64_t deadline = csi_wait_deadline(node, call);
+    TRY(informers_await_first_list(self, node, deadline));
     TRY(volume_looks_close(self, node->looks, request->volume_id, deadline));
     struct err *err = unstage(self, node, request, deadline);
     volume_looks_open(node->looks, request->volume_id);

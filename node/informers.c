@@ -76,6 +76,16 @@ struct kube_object *informers_find_attachment(const struct node *node, const cha
     return n > 0 ? found[0] : NULL;
 }
 
+struct err *informers_await_first_list(struct task *self, struct node *node, uint64_t deadline)
+{
+    struct err *err = store_wait_synced(self, node->attachments, deadline);
+
+    if (!err || err_kind(err) != ERR_TIMEOUT)
+        return err;
+    err_free(err);
+    return err_new(ERR_UNAVAILABLE, "the cluster's objects have not been read yet");
+}
+
 /* Before the first list is read, absence means nothing. */
 static struct err *not_there(const struct node *node, uint64_t *absent_since)
 {

@@ -14,6 +14,11 @@ void informers_free(struct node *node); /* after the group is closed */
 /* This node's attachment of a volume, borrowed; NULL if it has none. */
 struct kube_object *informers_find_attachment(const struct node *node, const char *volume_id);
 
+/* Waits until this node's attachments have been read once: before that, it means nothing that a
+ * volume has none. UNAVAILABLE at the deadline. */
+struct err *informers_await_first_list(struct task *self, struct node *node, uint64_t deadline)
+    __attribute__((warn_unused_result));
+
 /* Waits until this node is the volume's one user and its disk is attached. NOT_FOUND if there is no
  * attachment, TIMEOUT, saying how far it is, at the deadline, or as it has failed for good.
  * `ret_object` is referenced. */

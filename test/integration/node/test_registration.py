@@ -150,15 +150,19 @@ def test_a_start_without_an_api_server(stopped, cloud, installed):
     """It serves what it can, and the rest as soon as it can."""
     installed.kill()
     stopped.serve()
-    stopped.unstage("v", stopped.folder / "nothing")
     stopped.register()
     assert "the cluster's objects have not been read yet" in stopped.get("/readyz")[1]
     refused_in_time(
         lambda: stopped.stage("v", stopped.folder / "staging", timeout=2),
         Code.DEADLINE_EXCEEDED, "the cluster's objects have not been read yet",
     )  # fmt: skip
+    refused_in_time(
+        lambda: stopped.unstage("v", stopped.folder / "nothing", timeout=2),
+        Code.UNAVAILABLE, "the cluster's objects have not been read yet",
+    )  # fmt: skip
     installed.restart()
     until(lambda: stopped.get("/readyz")[0] == 200, "readiness")
+    stopped.unstage("v", stopped.folder / "nothing")
     until(lambda: cloud.status().get("readyForVolumeAllocation"), "the object")
 
 

@@ -182,3 +182,22 @@ def test_the_api_server_goes_away(volume, plugin, cloud, installed, disk_of):
     cloud.report(waiting.name, lun=waiting.lun, size=waiting.disk.size)
     staging.result(timeout=60)
     waiting.unstage()
+
+
+@pytest.mark.parametrize("call", ("unstage", "publish"))
+def test_a_plugin_that_has_read_nothing_yet_waits(volume, plugin, installed, call):
+    """Kubelet calls as soon as the plug-in listens. That it knows no attachment says nothing of the volume then."""
+    v = volume()
+    v.stage()
+    installed.kill()
+    assert plugin.stop() == 0
+    plugin.serve()
+    answer = plugin.later(getattr(v, call))
+    time.sleep(0.5)
+    assert not answer.done() and plugin.machine.mounts(v.staging) == 1 and plugin.machine.mounts(v.target) == 0
+    installed.restart()
+    answer.result(timeout=60)
+    plugin.register()
+    if call == "publish":
+        v.unpublish()
+        v.unstage()
