@@ -1,6 +1,7 @@
 #include "provisioner-lib/cloud.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "lib/base/alloc.h"
@@ -29,15 +30,63 @@ void cloud_disks_fini(struct cloud_disks *disks)
     *disks = (struct cloud_disks){0};
 }
 
+/* ---- instances ---- */
+
+/* The slots come first, then the texts. */
+struct cloud_instance_memory {
+    size_t n_sharing;
+    struct cloud_slot slots[];
+};
+
+static size_t size_of(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+static const char *put(char **end, const char *text)
+{
+    char *begin = *end;
+
+    if (!text)
+        return NULL;
+    *end = stpcpy(begin, text) + 1;
+    return begin;
+}
+
+struct cloud_instance cloud_instance_copy(const struct cloud_instance *instance)
+{
+    size_t n = instance->n_slots, size = sizeof *instance->memory + n * sizeof *instance->slots;
+    struct cloud_instance copy = *instance;
+
+    size += size_of(copy.id) + size_of(copy.host) + size_of(copy.zone) + size_of(copy.size);
+    for (size_t i = 0; i < n; i++)
+        size += size_of(copy.slots[i].disk_id);
+    copy.memory = mem_alloc(size);
+    copy.memory->n_sharing = 1;
+    char *end = (char *)&copy.memory->slots[n];
+    copy.id = put(&end, copy.id);
+    copy.host = put(&end, copy.host);
+    copy.zone = put(&end, copy.zone);
+    copy.size = put(&end, copy.size);
+    for (size_t i = 0; i < n; i++) {
+        copy.memory->slots[i] = copy.slots[i];
+        copy.memory->slots[i].disk_id = put(&end, copy.slots[i].disk_id);
+    }
+    copy.slots = copy.memory->slots;
+    return copy;
+}
+
+struct cloud_instance cloud_instance_share(const struct cloud_instance *instance)
+{
+    if (instance->memory)
+        instance->memory->n_sharing++;
+    return *instance;
+}
+
 void cloud_instance_fini(struct cloud_instance *instance)
 {
-    for (size_t i = 0; i < instance->n_slots; i++)
-        free(instance->slots[i].disk_id);
-    free(instance->slots);
-    free(instance->id);
-    free(instance->host);
-    free(instance->zone);
-    free(instance->size);
+    if (instance->memory && --instance->memory->n_sharing == 0)
+        free(instance->memory);
     *instance = (struct cloud_instance){0};
 }
 

@@ -91,7 +91,7 @@ struct cloud_snapshots {
 
 /* A place for a disk on an instance, as the cloud's model of it has it. */
 struct cloud_slot {
-    char *disk_id;
+    const char *disk_id;
     int lun;
     bool leaving; /* a detach has begun */
 };
@@ -119,19 +119,23 @@ static inline bool cloud_source_is_guess(enum cloud_source source)
 
 enum { CLOUD_MOST_SLOTS = 64 }; /* of any machine: LUNs 0 to 63 */
 
+struct cloud_instance_memory;
+
 /* A node's machine. */
 struct cloud_instance {
-    char *id;
-    char *host; /* the name by which the machine knows itself; "" if the cloud does not say */
-    char *zone; /* "eastus-1", "" without zones */
-    char *size; /* by the cloud's name for its kind; NULL if it has none */
+    const char *id;
+    const char *host; /* the name by which the machine knows itself; "" if the cloud does not say */
+    const char *zone; /* "eastus-1", "" without zones */
+    const char *size; /* by the cloud's name for its kind; NULL if it has none */
     enum cloud_instance_state state;
     int max_disks;
     enum cloud_source max_disks_from;
-    struct cloud_slot *slots;
+    const struct cloud_slot *slots;
     size_t n_slots;
     uint64_t cooling_luns; /* bit n: LUN n became free so lately that the machine's kernel may still
                               have a device there */
+    struct cloud_instance_memory *memory; /* of texts and slots, for all that share them; NULL if
+                                             they are of who made this */
 };
 
 enum cloud_power {
@@ -291,4 +295,9 @@ void cloud_disk_fini(struct cloud_disk *disk);
 void cloud_disks_fini(struct cloud_disks *disks);
 void cloud_snapshot_fini(struct cloud_snapshot *snapshot);
 void cloud_snapshots_fini(struct cloud_snapshots *snapshots);
+
+/* The same, its texts and slots copied into memory of their own. */
+struct cloud_instance cloud_instance_copy(const struct cloud_instance *instance);
+/* The same, with the memory of `instance`, which lives as long as any that shares it. */
+struct cloud_instance cloud_instance_share(const struct cloud_instance *instance);
 void cloud_instance_fini(struct cloud_instance *instance);

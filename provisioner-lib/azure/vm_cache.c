@@ -235,7 +235,7 @@ struct err *vm_get(struct task *self, struct vm_cache *cache, const char *id, ui
     struct err *err = vm_refresh(self, vm, max_age_ms, urgency);
 
     if (!err) {
-        vm_model_copy(&vm->model, ret);
+        *ret = cloud_instance_share(&vm->model);
         ret->cooling_luns = cooling_luns(vm);
     }
     vm_leave(vm);

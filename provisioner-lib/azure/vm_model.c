@@ -23,15 +23,12 @@ static enum cloud_instance_state state_of(const char *provisioning_state)
     return CLOUD_INSTANCE_CHANGING;
 }
 
-static void take_slots(const Arm__StorageProfile *profile, struct cloud_instance *ret)
+/* Its texts are the profile's. */
+static struct cloud_slot slot_of(const Arm__DataDisk *disk)
 {
-    for (size_t i = 0; i < profile->n_data_disks; i++) {
-        const Arm__DataDisk *disk = profile->data_disks[i];
-        const char *id = disk->managed_disk && disk->managed_disk->id ? disk->managed_disk->id : "";
+    const char *id = disk->managed_disk && disk->managed_disk->id ? disk->managed_disk->id : "";
 
-        ARRAY_ADD(ret->slots, ret->n_slots) =
-            (struct cloud_slot){mem_strdup(id), disk->lun, disk->to_be_detached};
-    }
+    return (struct cloud_slot){id, disk->lun, disk->to_be_detached};
 }
 
 /* NULL if it is not said. */
@@ -86,35 +83,28 @@ struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus
     const char *size = size_of(vm->properties);
     TRY(max_disks_of(self, skus, size, &max_disks, &source));
 
-    *ret = (struct cloud_instance){
-        .id = mem_strdup(request->path),
-        .host = mem_strdup(host_of(vm->properties)),
-        .zone = vm->n_zones ? mem_printf("%s-%s", vm->location, vm->zones[0]) : mem_strdup(""),
-        .size = mem_strdup(size),
+    const Arm__StorageProfile *profile = vm->properties->storage_profile;
+    size_t n_slots = profile ? profile->n_data_disks : 0;
+    struct cloud_slot *slots = arena_alloc(arena, n_slots * sizeof *slots);
+    for (size_t i = 0; i < n_slots; i++)
+        slots[i] = slot_of(profile->data_disks[i]);
+    *ret = cloud_instance_copy(&(struct cloud_instance){
+        .id = request->path,
+        .host = host_of(vm->properties),
+        .zone = vm->n_zones ? arena_printf(arena, "%s-%s", vm->location, vm->zones[0]) : "",
+        .size = size,
         .state = state_of(vm->properties->provisioning_state),
         .max_disks = max_disks,
         .max_disks_from = source,
-    };
-    if (vm->properties->storage_profile)
-        take_slots(vm->properties->storage_profile, ret);
+        .slots = slots,
+        .n_slots = n_slots,
+    });
     return NULL;
 }
 
 bool vm_id_is_instance(const char *id)
 {
     return strcasestr(id, "/virtualMachineScaleSets/") != NULL;
-}
-
-void vm_model_copy(const struct cloud_instance *model, struct cloud_instance *ret)
-{
-    *ret = *model;
-    ret->id = mem_strdup(model->id);
-    ret->host = mem_strdup(model->host);
-    ret->zone = mem_strdup(model->zone);
-    ret->size = mem_strdup(model->size);
-    ret->slots = mem_copy(model->slots, model->n_slots * sizeof *model->slots);
-    for (size_t i = 0; i < model->n_slots; i++)
-        ret->slots[i].disk_id = mem_strdup(model->slots[i].disk_id);
 }
 
 const struct cloud_slot *vm_model_find(const struct cloud_instance *model, const char *disk_id)

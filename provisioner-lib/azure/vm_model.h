@@ -16,7 +16,5 @@ struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus
                           const struct arm_request *request, struct cloud_instance *ret)
     __attribute__((warn_unused_result));
 
-void vm_model_copy(const struct cloud_instance *model, struct cloud_instance *ret);
-
 /* Where a disk is; NULL if the model does not have it. */
 const struct cloud_slot *vm_model_find(const struct cloud_instance *model, const char *disk_id);

@@ -43,7 +43,7 @@ static void enqueue(struct vm *vm, struct vm_request *request)
 static void answer(struct vm *vm, struct vm_request *request, struct err *err)
 {
     if (!err && request->change->seen)
-        vm_model_copy(&vm->model, request->change->seen);
+        *request->change->seen = cloud_instance_share(&vm->model);
     request->err = err;
     request->done = true;
     waiters_wake(&vm->finished);

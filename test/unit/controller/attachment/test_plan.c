@@ -370,16 +370,22 @@ static void apply_flags(const char *flags, struct attachment_snapshot *in,
 
 static void add_slots(const char *text, struct cloud_instance *instance)
 {
+    struct cloud_slot slots[8];
+    size_t n = 0;
     int lun, length;
     char disk;
 
-    for (; sscanf(text, " %d=%c%n", &lun, &disk, &length) == 2; text += length)
-        ARRAY_ADD(instance->slots, instance->n_slots) =
-            (struct cloud_slot){.disk_id = mem_strdup(disk == 'x'   ? "/other"
-                                                      : disk == 'y' ? "/neighbour"
-                                                                    : DISK),
-                                .lun = lun,
-                                .leaving = disk == 'D'};
+    for (; sscanf(text, " %d=%c%n", &lun, &disk, &length) == 2; text += length) {
+        assert_true(n < COUNT_OF(slots));
+        slots[n++] = (struct cloud_slot){.disk_id = disk == 'x'   ? "/other"
+                                                    : disk == 'y' ? "/neighbour"
+                                                                  : DISK,
+                                         .lun = lun,
+                                         .leaving = disk == 'D'};
+    }
+    instance->slots = slots;
+    instance->n_slots = n;
+    *instance = cloud_instance_copy(instance);
 }
 
 static void apply_cloud(const char *cloud, struct attachment_snapshot *in,

@@ -42,12 +42,13 @@ static struct err *instance_get(struct task *self, struct cloud *cloud, const ch
     (void)cloud;
     (void)max_age_ms;
     (void)urgency;
-    *ret = (struct cloud_instance){.id = mem_strdup(id), .host = mem_strdup("a"), .max_disks = 8};
-    if (disk_there) {
-        ret->slots = mem_alloc(sizeof *ret->slots);
-        ret->slots[0] = (struct cloud_slot){mem_strdup(GROUP_DISKS "v"), 3, false};
-        ret->n_slots = 1;
-    }
+    *ret = cloud_instance_copy(&(struct cloud_instance){
+        .id = id,
+        .host = "a",
+        .max_disks = 8,
+        .slots = &(struct cloud_slot){GROUP_DISKS "v", 3, false},
+        .n_slots = disk_there ? 1 : 0,
+    });
     return NULL;
 }
 

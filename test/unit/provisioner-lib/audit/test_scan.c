@@ -67,7 +67,7 @@ static struct err *instance_look(struct task *self, struct cloud *cloud, const c
     (void)self;
     fake->scans++;
     TRY(error_of(fake->vm, "x"));
-    *ret = (struct cloud_instance){.id = mem_strdup(id)};
+    *ret = cloud_instance_copy(&(struct cloud_instance){.id = id});
     return NULL;
 }
 
