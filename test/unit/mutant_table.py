@@ -3,6 +3,7 @@ The unit tests of its folder have to find it."""
 
 from .azdiskctl_mutants import AZDISKCTL_MUTANTS
 from .certificate_mutants import CERTIFICATE_MUTANTS
+from .credential_mutants import CREDENTIAL_MUTANTS
 from .extender_mutants import EXTENDER_MUTANTS
 from .failover_mutants import FAILOVER_MUTANTS
 from .host_mutants import HOST_MUTANTS
@@ -32,6 +33,7 @@ MUTANTS = [
     *AZDISKCTL_MUTANTS,
     *KUBECONFIG_MUTANTS,
     *CERTIFICATE_MUTANTS,
+    *CREDENTIAL_MUTANTS,
     # ---- AzVolumes of disks ----
     Mutant("two at a time write an AzVolume for a disk", ADOPTION,
            "    if (!string_set_add(&adoptions->names, disk)) {",
@@ -202,33 +204,6 @@ MUTANTS = [
            "        if (limiter->free_connections == 0)\n            break;\n", ""),
     Mutant("a primary's request waits behind replicas'", AZURE + "rate_limiter.c",
            "if (urgency_of(link) <= *waiter->request->urgency)", "if (urgency_of(link) < CLOUD_URGENCIES)"),
-    # ---- Azure: credentials ----
-    Mutant("a token is used beyond its end", AZURE + "credential.c",
-           "return credential->authorization && now_of(credential) < credential->expires;",
-           "return credential->authorization != NULL;"),
-    Mutant("a new token is dropped because the old one was refused", AZURE + "credential.c",
-           "if (!credential->authorization || strcmp(authorization, credential->authorization) != 0)",
-           "if (!credential->authorization || !authorization)"),
-    Mutant("Entra ID is asked again before its Retry-After", AZURE + "credential.c",
-           "    if (err_retry_after_ms(err) > rest)\n        rest = err_retry_after_ms(err);\n", ""),
-    Mutant("Entra ID is asked without a pause", AZURE + "credential.c",
-           "now < credential->renew || now < credential->rest)", "now < credential->renew)"),
-    Mutant("the key of a certificate stays in memory after its use", AZURE + "client_assertion.c",
-           "    explicit_bzero(text, length);\n", "", "secrets"),
-    Mutant("the first certificate of a file is taken for the key's", AZURE + "client_assertion.c",
-           "if (!certificate->own && X509_check_private_key(found, certificate->key) == 1)",
-           "if (!certificate->own)", "identities"),
-    Mutant("an assertion holds for ever", AZURE + "client_assertion.c",
-           "(json_int_t)assertion->now_s + LASTS_S)", "(json_int_t)INT32_MAX + LASTS_S)", "identities"),
-    Mutant("secrets are sent to an end point without TLS", AZURE + "cloud_endpoints.c",
-           'if (strncmp(url, scheme, strlen(scheme)) != 0)', 'if (strncmp(url, scheme, 4) != 0)', "config"),
-    Mutant("the secret of a sovereign cloud goes to the public one", AZURE + "cloud_endpoints.c",
-           '{"AzureChinaCloud", "https://management.chinacloudapi.cn", "https://login.chinacloudapi.cn"}',
-           '{"AzureChinaCloud", "https://management.chinacloudapi.cn", "https://login.microsoftonline.com"}',
-           "config"),
-    Mutant("a cloud's answer takes the place of a configured end point", AZURE + "cloud_endpoints.c",
-           "    if (*target || !url || !*url)\n        return NULL;\n",
-           "    if (!url || !*url)\n        return NULL;\n    free(*target);\n", "config"),
     # ---- Azure: disks ----
     Mutant("somebody else's disk of the same name is taken", AZURE + "managed_disk.c",
            "    if (disk_is_for_volume(&mark, &spec->creator, spec->name, pv))", "    if (true)", "azure"),
