@@ -349,10 +349,10 @@ static void take_failure(struct reflector *reflector, const struct err *err)
 
     if (config->failed)
         config->failed(config->ctx, store_resource(config->store), err);
-    if (err_kind(err) == ERR_OUT_OF_RANGE)
+    /* From the same place, the same event would come again for ever. The newest list comes in
+     * pages, so that it fits. */
+    if (err_kind(err) == ERR_OUT_OF_RANGE || err_kind(err) == ERR_EXHAUSTED)
         lose_place(reflector);
-    if (err_kind(err) == ERR_EXHAUSTED)
-        reflector->wants_newest = true; /* which comes in pages, so that it fits */
 }
 
 static void run(struct task *self, void *arg)

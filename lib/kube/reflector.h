@@ -1,9 +1,9 @@
 /* reflector.h - keeps a store equal to what the API server has, by list and watch.
  *
  * Lists page by page, then follows the watch, with bookmarks so that little is repeated after a
- * break. A broken watch goes on where it was; only when the server no longer has that place (410)
- * the whole list is read again. Failures are tried again with growing pauses, for ever; they are
- * reported through `failed`, once each.
+ * break. A broken watch goes on where it was; only when the server no longer has that place (410),
+ * or what comes there is longer than an event may be, the whole list is read again. Failures are
+ * tried again with growing pauses, for ever; they are reported through `failed`, once each.
  *
  * Objects that are too large for a page are read in smaller ones (pages.h).
  *
