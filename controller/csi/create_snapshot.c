@@ -69,7 +69,9 @@ static struct err *check_quota(const struct controller *controller, const char *
 
 /* ---- one that is there already ---- */
 
-/* A creation that failed for good begins anew, as this request has it. */
+/* A creation that failed for good begins anew, as this request has it. The leader may have been
+ * about to forget it, and have asked for the snapshot to be deleted with it: that must not outlast
+ * the attempt that failed. */
 static struct err *begin_anew(struct task *self, struct controller *controller, const char *name,
                               const struct kube_object *object,
                               const Csi__V1__CreateSnapshotRequest *request)
@@ -84,8 +86,9 @@ static struct err *begin_anew(struct task *self, struct controller *controller, 
                                 json_null());
     TRY(cached_patch(self, controller->kube, controller->snapshots, object,
                      if_unchanged(object, json_pack("{s:o}", "spec", spec)), &with_spec));
-    json_t *status = json_pack("{s:{s:s, s:n, s:{s:n}}}", "status", "state", "Pending", "error",
-                               "annotation", ANNOTATION_FORGET_AFTER);
+    json_t *status =
+        json_pack("{s:{s:s, s:n, s:{s:n, s:n}}}", "status", "state", "Pending", "error",
+                  "annotation", ANNOTATION_FORGET_AFTER, ANNOTATION_DELETE_REQUEST);
     return cached_patch_status(self, controller->kube, controller->snapshots, with_spec,
                                if_unchanged(with_spec, status), NULL);
 }

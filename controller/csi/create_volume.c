@@ -159,7 +159,8 @@ static void drop(json_t *spec, const char *map, const char *key)
 }
 
 /* A creation that failed for good begins anew, as this request has it; with the parameter diskName
- * that may be another claim's. */
+ * that may be another claim's. The leader may have been about to forget it, and have asked for the
+ * disk to be deleted with it: that must not outlast the attempt that failed. */
 static struct err *begin_anew(struct task *self, struct controller *controller,
                               const struct kube_object *object, const char *disk,
                               const Csi__V1__CreateVolumeRequest *request,
@@ -184,7 +185,7 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
                                                         parameters->pvc_namespace),
                                                     "spec", spec)),
                      &with_spec));
-    json_t *notes = json_pack("{s:n}", ANNOTATION_FORGET_AFTER);
+    json_t *notes = json_pack("{s:n, s:n}", ANNOTATION_FORGET_AFTER, ANNOTATION_DELETE_REQUEST);
     if (other_source) {
         json_object_set_new(notes, ANNOTATION_SOURCE_FILESYSTEM, json_null());
         json_object_set_new(notes, ANNOTATION_SOURCE_UUIDS, json_null());

@@ -40,6 +40,14 @@ MUTANTS = [
            "    if (!string_set_add(&adoptions->names, disk) && !disk) {"),
     Mutant("only what a watch has told has an AzVolume", ADOPTION,
            "    TRY(volume_names_catch_up(self, controller, kube, adoption->volume_id));\n", "    (void)self;\n"),
+    Mutant("a volume that begins anew is still to be deleted", "controller/csi/create_volume.c",
+           'json_pack("{s:n, s:n}", ANNOTATION_FORGET_AFTER, ANNOTATION_DELETE_REQUEST)',
+           'json_pack("{s:n}", ANNOTATION_FORGET_AFTER)', "begin_anew"),
+    Mutant("a snapshot that begins anew is still to be deleted", "controller/csi/create_snapshot.c",
+           '{s:n, s:n}}}", "status", "state", "Pending", "error",\n'
+           '                  "annotation", ANNOTATION_FORGET_AFTER, ANNOTATION_DELETE_REQUEST)',
+           '{s:n}}}", "status", "state", "Pending", "error",\n'
+           '                  "annotation", ANNOTATION_FORGET_AFTER)', "begin_anew"),
     # ---- attachments ----
     Mutant("a primary that Kubernetes has gives way to another one", "controller/recovery/plan.c",
            "    size_t nodes = in->n_nodes - 1;", "    size_t nodes = in->n_nodes - in->n_nodes;"),
