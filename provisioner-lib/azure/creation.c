@@ -16,13 +16,16 @@ enum creation_state creation_state_of(const char *provisioning_state)
     return strcasecmp(provisioning_state, "Failed") == 0 ? CREATION_FAILED : CREATION_UNDER_WAY;
 }
 
-/* Until it is what it is to become, whoever began it. */
-static struct err *settle(struct task *self, const struct creation *c)
+/* Until it is what it is to become, whoever began it. What has just been put may not be found yet,
+ * where Azure's index is behind: that it is not there is no answer then. Who took it for one would
+ * delete what a copy is made of. */
+static struct err *settle(struct task *self, const struct creation *c, bool was_put)
 {
     for (int i = 0; i < MOST_LOOKS; i++) {
-        enum creation_state state;
+        enum creation_state state = CREATION_UNDER_WAY;
+        struct err *err = c->look(self, c->ctx, &state);
 
-        TRY(c->look(self, c->ctx, &state));
+        TRY(was_put ? err_unless(err, ERR_NOT_FOUND) : err);
         if (state == CREATION_DONE)
             return NULL;
         if (state == CREATION_FAILED)
@@ -44,11 +47,11 @@ static bool is_to_be_put(const struct err *err)
 
 struct err *creation_carry_out(struct task *self, const struct creation *creation)
 {
-    struct err *err = settle(self, creation);
+    struct err *err = settle(self, creation, false);
 
     if (!err || !is_to_be_put(err))
         return err;
     err_free(err);
     TRY(creation->put(self, creation->ctx));
-    return settle(self, creation);
+    return settle(self, creation, true);
 }

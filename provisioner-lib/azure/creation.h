@@ -20,6 +20,7 @@ struct creation {
     void *ctx;
 };
 
-/* BUSY if it is still under way after a minute; the error of a look or of the PUT otherwise. */
+/* BUSY if it is still under way after a minute, or was put and cannot be found by then; the error
+ * of a look or of the PUT otherwise. */
 struct err *creation_carry_out(struct task *self, const struct creation *creation)
     __attribute__((warn_unused_result));

@@ -326,6 +326,37 @@ static void test_a_copy_in_another_region(void **state)
     world_free(world);
 }
 
+/* Azure's index is behind: what was put a moment ago cannot be found. It is there all the same, and
+ * Azure copies from its source. */
+static void test_a_copy_that_cannot_be_found_yet(void **state)
+{
+    struct world *world = world_new();
+    struct stand_in behind = {.text = "/snapshots/t?",
+                              .method = "GET",
+                              .times = 3,
+                              .status = 404,
+                              .body = "{'error':{'code':'ResourceNotFound','message':'no t'}}"};
+
+    (void)state;
+    make_disks(world, names, 2, 1);
+    struct question local = ask_for(world, (struct question){.name = "s.local"});
+    assert_ok(local.err);
+    world->network.stand_in = behind;
+    struct question copy = ask_for(world, copy_of("t", "s.local"));
+    assert_ok(copy.err);
+    assert_string_equal(copy.snapshot.id, SNAPSHOT("t"));
+    assert_int_equal(world->network.stand_in.times, 0);
+    assert_int_equal(calls(world, "snapshots.createOrUpdate"), 2);
+    behind.text = "/snapshots/u?";
+    behind.times = 1000;
+    world->network.stand_in = behind;
+    expect_refused(world, (struct question){.name = "u", .disk = "b"}, ERR_BUSY,
+                   "is still being created");
+    forget(&local);
+    forget(&copy);
+    world_free(world);
+}
+
 /* That a disk has a snapshot of the name says nothing of the region. */
 static void test_copies_that_are_refused(void **state)
 {
@@ -391,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_data_that_is_copied_in_the_background),
         cmocka_unit_test(test_readiness),
         cmocka_unit_test(test_a_copy_in_another_region),
+        cmocka_unit_test(test_a_copy_that_cannot_be_found_yet),
         cmocka_unit_test(test_copies_that_are_refused),
         cmocka_unit_test(test_deletion),
     };
