@@ -142,6 +142,10 @@ static enum err_kind kind_of(const char *code, const char *message, int status)
 
     if (row)
         return row->kind;
+    /* Azure has a code for what it refuses. A proxy has none, and what it did not understand says
+     * nothing of what was asked for. */
+    if (status == 400 && !code[0])
+        return ERR_UNAVAILABLE;
     for (size_t i = 0; i < COUNT_OF(statuses); i++)
         if (statuses[i].status == status)
             return statuses[i].kind;

@@ -189,6 +189,8 @@ MUTANTS = [
            'err_new(ERR_UNAVAILABLE, "the outcome of', 'err_new(ERR_INVALID, "the outcome of', "arm_client"),
     Mutant("a gateway's 404 means that the disk is gone", AZURE + "arm_error.c",
            "{404, ERR_UNAVAILABLE}", "{404, ERR_NOT_FOUND}"),
+    Mutant("a proxy's 400 means that nothing can have this id", AZURE + "arm_error.c",
+           "if (status == 400 && !code[0])", "if (status == 400 && !code)"),
     Mutant("Retry-After is taken for milliseconds", AZURE + "arm_error.c",
            "bounded(1000 * bounded(seconds))", "bounded(bounded(seconds))"),
     Mutant("a refused ETag is one disk's fault", AZURE + "arm_error.c",

@@ -45,6 +45,11 @@ static const struct {
     {404, NULL, ERR_UNAVAILABLE, NULL, "no code: no reason given (HTTP 404)"},
     {404, "{\"error\":{\"code\":\"SomethingNew\",\"message\":\"m\"}}", ERR_UNAVAILABLE,
      "SomethingNew", "SomethingNew: m (HTTP 404)"},
+    {400, NULL, ERR_UNAVAILABLE, NULL, "no code: no reason given (HTTP 400)"},
+    {400, "{\"error\":{\"code\":\"\",\"message\":\"m\"}}", ERR_UNAVAILABLE, NULL,
+     "no code: m (HTTP 400)"},
+    {400, "{\"error\":{\"code\":\"SomethingNew\",\"message\":\"m\"}}", ERR_INVALID, "SomethingNew",
+     "SomethingNew: m (HTTP 400)"},
     {418, "[]", ERR_INTERNAL, NULL, "no code: no reason given (HTTP 418)"},
 };
 
