@@ -262,7 +262,8 @@ static struct err *refused(const struct http_response *response, const json_t *j
     return code ? err_with_code(err, code) : err;
 }
 
-/* A number, or the same as text; what is longer than any token lasts is a mistake. */
+/* A number, or the same as text; what is longer than any token lasts is a mistake. 0: it is no
+ * number, or none that is left. */
 static uint64_t milliseconds_of(const ProtobufCBinaryData *json)
 {
     const char *text = json->data ? (const char *)json->data : "";
@@ -294,6 +295,9 @@ static struct err *take_token(const json_t *json, struct token *ret)
     CLEANUP(buffer_fini) struct buffer authorization = {.limit = LONGEST_TOKEN};
     uint64_t lasts = milliseconds_of(&token->expires__in);
     size_t length = strlen(token->access__token);
+    /* It would be asked for again at once, and nobody would ever get one. */
+    if (lasts == 0)
+        return err_new(ERR_INTERNAL, "the token has ended already, by its expires_in");
     if (length >= LONGEST_TOKEN / 2)
         return err_new(ERR_INTERNAL, "the token is too long (%zu bytes)", length);
     buffer_printf(&authorization, "Bearer %s", token->access__token);

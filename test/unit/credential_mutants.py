@@ -13,6 +13,8 @@ CREDENTIAL_MUTANTS = [
            "if (!credential->authorization || !authorization)"),
     Mutant("Entra ID is asked again before its Retry-After", AZURE + "credential.c",
            "    if (err_retry_after_ms(err) > rest)\n        rest = err_retry_after_ms(err);\n", ""),
+    Mutant("a token that has ended already is taken", AZURE + "token_request.c",
+           "    if (lasts == 0)\n", "    if (lasts == 0 && length == 0)\n", "credential"),
     Mutant("Entra ID is asked without a pause", AZURE + "credential.c",
            "now < credential->renew || now < credential->rest)", "now < credential->renew)"),
     Mutant("the key of a certificate stays in memory after its use", AZURE + "client_assertion.c",

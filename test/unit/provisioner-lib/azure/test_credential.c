@@ -201,6 +201,31 @@ static void test_refusals(void **state)
     }
 }
 
+/* It is a failure like any other: whoever needs one is told, and it is not asked for again before a
+ * pause. */
+static void test_tokens_that_have_ended_already(void **state)
+{
+    static const char *const lasts[] = {"0",    "\"0\"",    "-1",   "\"-3600\"",
+                                        "\"\"", "\"soon\"", "null", "true"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(lasts); i++) {
+        CLEANUP(freep)
+        char *body = mem_printf("{\"access_token\": \"x\", \"expires_in\": %s}", lasts[i]);
+        struct login *login = login_new("{" BY_SECRET "}", NULL, NULL);
+
+        login->script = (struct scripted){.status = 200, .body = body};
+        login->times = 1000;
+        expect_failure(login, 1000, ERR_UNAVAILABLE, "", "expires_in");
+        expect_failure(login, 1, ERR_UNAVAILABLE, "", "expires_in");
+        assert_int_equal(login->asked, 1);
+        login->times = 0;
+        loop_advance(login->azure->loop, 20 * 1000);
+        expect_token(login);
+        login_free(login);
+    }
+}
+
 static void test_nothing_is_sent_before_its_time(void **state)
 {
     struct login *login = login_new("{" BY_SECRET "}", NULL, NULL);
@@ -322,6 +347,7 @@ int main(void)
         cmocka_unit_test(test_a_token_is_not_used_beyond_its_end),
         cmocka_unit_test(test_a_refusal_is_for_all_and_not_repeated_at_once),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_tokens_that_have_ended_already),
         cmocka_unit_test(test_nothing_is_sent_before_its_time),
         cmocka_unit_test(test_closing_while_it_is_asked_for),
         cmocka_unit_test(test_claims_are_asked_for_once),
