@@ -133,7 +133,7 @@ json_t *volume_disk_changed_json(const struct controller *controller, const Api_
 {
     json_t *status = volume_disk_json(controller, volume, disk);
 
-    json_object_set_new(status, "state", json_string(volume_state(volume)));
+    json_object_del(status, "state");
     if (strcmp(volume_state(volume), STATE_UPDATE_FAILED) == 0)
         json_object_del(status, "error");
     return status;

@@ -22,8 +22,8 @@ json_t *volume_percent_json(const struct cloud_disk *disk);
 /* A patch of the AzVolume's status that records this disk. */
 json_t *volume_disk_json(const struct controller *controller, const Api__AzVolume *volume,
                          const struct cloud_disk *disk);
-/* The same of a disk that has been changed: more may be asked for, so the state stays, and with it
- * the error of a growth that failed. */
+/* The same of a disk that has been changed. More may be asked for, even meanwhile: so the state is
+ * not named, and stays as it is by then, and with it the error of a growth that failed. */
 json_t *volume_disk_changed_json(const struct controller *controller, const Api__AzVolume *volume,
                                  const struct cloud_disk *disk);
 /* Reads the disk, and records what it is if it differs: a former leader may have changed it, or

@@ -179,6 +179,8 @@ static struct err *record_created(struct task *self, struct volume_work *work,
 {
     json_t *status = volume_disk_json(work->controller, work->volume, disk);
 
+    if (work->in.updating) /* a growth is asked for, and still to come */
+        json_object_del(status, "state");
     if (source_uuids)
         json_object_set_new(json_object_get(status, "annotation"), ANNOTATION_SOURCE_UUIDS,
                             json_string(source_uuids));
