@@ -193,3 +193,9 @@ struct failover_plan failover_next(const struct failover_facts *in)
         found = next_of_given_up(in);
     return in->ours || found.step != FAILOVER_NONE ? found : next_of_silent(in);
 }
+
+bool failover_goes_on(enum failover_step step)
+{
+    return step == FAILOVER_ASK || step == FAILOVER_WITHDRAW || step == FAILOVER_TAINT ||
+           step == FAILOVER_DETACH || step == FAILOVER_LOOK || step == FAILOVER_AVOID;
+}

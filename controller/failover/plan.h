@@ -99,3 +99,7 @@ struct failover_plan {
 };
 
 struct failover_plan failover_next(const struct failover_facts *in);
+
+/* Whether the step changes what the next one goes by, which is decided at once then. Nobody is told
+ * of a taint that changes nothing else: the node may have been cordoned before. */
+bool failover_goes_on(enum failover_step step);

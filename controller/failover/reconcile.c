@@ -300,13 +300,9 @@ static void begin(struct task *self, const struct failover_work *work)
     extender_pods_delete(self, work->controller, work->name);
 }
 
-/* `ret_more`: the step has changed what the next one goes by. */
 static struct err *take_step(struct task *self, struct failover_work *work,
-                             const struct failover_plan *plan, bool *ret_more)
+                             const struct failover_plan *plan)
 {
-    *ret_more = plan->step == FAILOVER_ASK || plan->step == FAILOVER_WITHDRAW ||
-                plan->step == FAILOVER_DETACH || plan->step == FAILOVER_LOOK ||
-                plan->step == FAILOVER_AVOID;
     switch (plan->step) {
     case FAILOVER_NONE:
     case FAILOVER_WAIT: /* an answer, or the next read of the Leases, brings it here again */
@@ -371,10 +367,12 @@ struct err *reconcile_failover(struct task *self, void *ctx, const char *key)
         failover_work_gather(controller, name, found, &work);
         come_again(&work, key);
         struct failover_plan plan = failover_next(&work.in);
-        if (is_first_step(&work, plan.step))
-            begin(self, &work); /* and then it is decided anew */
-        else
-            TRY(take_step(self, &work, &plan, &more));
+        if (is_first_step(&work, plan.step)) {
+            begin(self, &work);
+            continue; /* it is decided anew */
+        }
+        TRY(take_step(self, &work, &plan));
+        more = failover_goes_on(plan.step);
     }
     return NULL;
 }

@@ -142,6 +142,8 @@ FAILOVER_MUTANTS = [
            "!is_on_record(controller, spec, disk.instances[i]))", "(machine || !is_on_record(controller, spec, disk.instances[i])))"),
     Mutant("a machine is gone by the record of its own attachment", FAILOVER + "machine_look.c",
            "            !same_text(other->spec->node_name, asked->node_name))", "            other->spec)"),
+    Mutant("the pods of a node that is tainted wait for news of it", FAILOVER + "plan.c",
+           "step == FAILOVER_WITHDRAW || step == FAILOVER_TAINT ||", "step == FAILOVER_WITHDRAW ||"),
     # ---- of a Node that was deleted ----
     Mutant("a stand-in is made although Kubernetes has nothing there any more", FAILOVER + "plan.c",
            "return in->n_unreleased > 0;", "return in->n_unreleased + 1 > 0;"),

@@ -393,9 +393,30 @@ static void test_next(void **state)
     }
 }
 
+/* ---- what comes next without waiting for a change ---- */
+
+/* The pods of a node that was cordoned before it fell silent are released with the taint: that it
+ * is there is no news to anybody. */
+static void test_what_goes_on_at_once(void **state)
+{
+    static const bool goes_on[] = {
+        [FAILOVER_ASK] = true,     [FAILOVER_LOOK] = true,   [FAILOVER_WITHDRAW] = true,
+        [FAILOVER_TAINT] = true,   [FAILOVER_DETACH] = true, [FAILOVER_AVOID] = true,
+        [FAILOVER_REMOVE] = false,
+    };
+
+    (void)state;
+    for (int step = FAILOVER_NONE; step <= FAILOVER_REMOVE; step++)
+        if (failover_goes_on((enum failover_step)step) != goes_on[step])
+            fail_msg("step %d", step);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_next)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_next),
+        cmocka_unit_test(test_what_goes_on_at_once),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
