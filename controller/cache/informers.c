@@ -32,13 +32,15 @@ static const char *const kept_of_pvs[] = {"metadata.name",
                                           "spec.nodeAffinity",
                                           "status.phase",
                                           NULL};
-static const char *const kept_of_volume_attachments[] = {"metadata.name",
-                                                         "metadata.resourceVersion",
-                                                         "metadata.uid",
-                                                         "metadata.deletionTimestamp",
-                                                         "spec",
-                                                         "status.attached",
-                                                         NULL};
+/* That an attach has failed, and not why: that may be long. */
+const char *const kept_of_volume_attachments[] = {"metadata.name",
+                                                  "metadata.resourceVersion",
+                                                  "metadata.uid",
+                                                  "metadata.deletionTimestamp",
+                                                  "spec",
+                                                  "status.attached",
+                                                  "status.attachError.time",
+                                                  NULL};
 
 static const char *const kept_of_namespaces[] = {"metadata.name", "metadata.resourceVersion",
                                                  "metadata.labels", NULL};

@@ -5,6 +5,9 @@
 #include "controller/controller.h"
 #include "lib/rt/group.h"
 
+/* What the store has of a VolumeAttachment; paths as for json_pick. */
+extern const char *const kept_of_volume_attachments[];
+
 /* Makes the stores, empty: whom their changes concern is registered before they are filled. */
 void informers_init(struct controller *controller);
 /* Starts to fill them; the reflectors are members of `group`. */

@@ -40,6 +40,8 @@ VM_CHANGE_MUTANTS = [
            "return !attachment || as_attachment(attachment);"),
     Mutant("a VM waits for a call that has failed", "controller/attachment/attacher_calls.c",
            "(status->attached || status->attach_error)", "status->attached"),
+    Mutant("that a call has failed is not kept", "controller/cache/informers.c",
+           '"status.attachError.time",\n', '\n'),
     Mutant("a VM waits for what stays on it", "controller/attachment/attacher_calls.c",
            "return spec && !stays &&", "return spec && (!stays || spec) &&"),
     Mutant("a VM waits for a call that does not come", "controller/attachment/attacher_calls.c",
