@@ -20,11 +20,12 @@ static bool is_given_up(const struct controller *controller, const struct kube_o
                     node_has_failed_over(KUBE_AS(Api__Node, node)));
 }
 
-/* One that is published still goes last. */
+/* One that is not deleted yet goes last. */
 static bool goes_before(const struct kube_object *a, const struct kube_object *b)
 {
     return kube_is_deleting(a->metadata) &&
-           strcmp(a->metadata->deletion_timestamp, b->metadata->deletion_timestamp) < 0;
+           (!kube_is_deleting(b->metadata) ||
+            strcmp(a->metadata->deletion_timestamp, b->metadata->deletion_timestamp) < 0);
 }
 
 /* By the fence that the node of `by` has taken from it. Each may have taken it from the other, one
@@ -47,9 +48,22 @@ static bool is_fenced_off_by(const struct kube_object *left, const struct kube_o
 bool keeps_fence_against(const struct controller *controller, const struct kube_object *going,
                          const struct kube_object *other)
 {
-    if (!is_given_up(controller, other) ||
-        !attachment_annotation(as_attachment(other), ANNOTATION_FENCE))
+    if (!attachment_annotation(as_attachment(other), ANNOTATION_FENCE) ||
+        !is_given_up(controller, other))
         return false;
     return is_fenced_off_by(other, going) ||
            (kube_is_deleting(other->metadata) && !is_given_up(controller, going));
+}
+
+bool keeps_fence(const struct controller *controller, const struct kube_object *going)
+{
+    const char *volume = as_attachment(going)->spec->volume_name;
+    size_t n = 0;
+    struct kube_object *const *objects =
+        volume ? attachments_of_volume(controller, volume, &n) : NULL;
+
+    for (size_t i = 0; i < n; i++)
+        if (objects[i] != going && keeps_fence_against(controller, going, objects[i]))
+            return true;
+    return false;
 }

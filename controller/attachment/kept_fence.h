@@ -5,7 +5,9 @@
 
 #include "controller/controller.h"
 
-/* Whether `going`, which is being deleted, waits for `other`, an attachment of the same volume, to
- * be gone. Reads caches only. */
+/* Whether `going`, which is being deleted, or would be, waits for `other`, an attachment of the
+ * same volume, to be gone. Reads caches only. */
 bool keeps_fence_against(const struct controller *controller, const struct kube_object *going,
                          const struct kube_object *other);
+/* Whether it waits for any of them. */
+bool keeps_fence(const struct controller *controller, const struct kube_object *going);

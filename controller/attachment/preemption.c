@@ -4,7 +4,8 @@
 
 static bool may_give_way(const struct neighbour *neighbour)
 {
-    return !neighbour->published && !neighbour->leaving && neighbour->lun != NO_LUN;
+    return !neighbour->published && !neighbour->leaving && !neighbour->keeps_fence &&
+           neighbour->lun != NO_LUN;
 }
 
 /* Among equals the one that has been there for longest, so that a replica that has just been moved

@@ -6,8 +6,8 @@
  * new state.
  *
  * Guarantees, for any input:
- *   - a published attachment never gives way, nor does one that holds no slot or is leaving
- * already;
+ *   - a published attachment never gives way, nor does one that holds no slot, keeps a fence or
+ *     is leaving already;
  *   - a replica that is not ready gives way before one that is; then one that is not needed; then
  *     one whose pods have a lower priority; then one whose volume keeps another replica before the
  *     last replica of its volume;
@@ -25,10 +25,11 @@
 struct neighbour {
     const char *name;
     const char *disk_id;
-    int lun;        /* on record; NO_LUN: it holds no slot */
-    bool published; /* its wanted role is Primary, or Kubernetes has the volume there */
-    bool waits;     /* its wanted role is Primary, and it neither has a LUN nor is about to */
-    bool leaving;   /* it will be detached, and nothing prevents this */
+    int lun;          /* on record; NO_LUN: it holds no slot */
+    bool published;   /* its wanted role is Primary, or Kubernetes has the volume there */
+    bool waits;       /* its wanted role is Primary, and it neither has a LUN nor is about to */
+    bool leaving;     /* it will be detached, and nothing prevents this */
+    bool keeps_fence; /* deleted or not, it must not be detached yet; kept_fence.h */
 
     bool unready;            /* by its node's word: nobody could use it */
     bool needed;             /* its volume is published and has no more replicas than wanted */

@@ -322,9 +322,10 @@ static void add_neighbour(struct attachment_work *work, struct kube_object *obje
 
     neighbour.waits = primary && !kube_is_deleting(object->metadata) && neighbour.lun == NO_LUN &&
                       !has_reserved_lun(work->controller, attachment->spec);
-    neighbour.leaving = kube_is_deleting(object->metadata) &&
-                        (!neighbour.published ||
-                         attachment_annotation(attachment, ANNOTATION_DETACH_REQUEST) != NULL);
+    bool may_go = !neighbour.published ||
+                  attachment_annotation(attachment, ANNOTATION_DETACH_REQUEST) != NULL;
+    neighbour.keeps_fence = may_go && keeps_fence(work->controller, object);
+    neighbour.leaving = may_go && !neighbour.keeps_fence && kube_is_deleting(object->metadata);
     if (neighbour.lun >= 0 && neighbour.lun < MAX_LUNS)
         work->in.luns_taken[neighbour.lun] = true;
     work->in.primary_arrives |= is_arriving(object);

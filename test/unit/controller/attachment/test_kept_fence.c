@@ -57,12 +57,13 @@ static char *node(const char *name, const char *given_up, const char *taint)
                       strstr(given_up, name) ? taint : "other");
 }
 
-static bool is_kept(size_t i, const char *taint, const char *about_to_be_given_up)
+static bool is_kept(size_t i, const char *taint, const char *about_to_be_given_up,
+                    const char *deleted)
 {
     CLEANUP(freep) char *silent_node = node("silent-0", rows[i].given_up, taint);
     CLEANUP(freep) char *helper_node = node("helper-0", rows[i].given_up, taint);
     CLEANUP(freep) char *silent = attachment("silent-0", rows[i].fence, rows[i].deleted);
-    CLEANUP(freep) char *helper = attachment("helper-0", rows[i].taken, "2026-01-01T00:00:09Z");
+    CLEANUP(freep) char *helper = attachment("helper-0", rows[i].taken, deleted);
     CLEANUP(freep)
     char *text = mem_printf("{'nodes':[%s,%s],'attachments':[%s,%s]}", silent_node, helper_node,
                             silent, helper);
@@ -87,8 +88,8 @@ static void test_whose_fence_is_kept(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        if (is_kept(i, TAINT_OUT_OF_SERVICE, NULL) != rows[i].keeps ||
-            is_kept(i, TAINT_FAILED_OVER, NULL) != rows[i].keeps)
+        if (is_kept(i, TAINT_OUT_OF_SERVICE, NULL, AT("09")) != rows[i].keeps ||
+            is_kept(i, TAINT_FAILED_OVER, NULL, AT("09")) != rows[i].keeps)
             fail_msg("%s", rows[i].why);
 }
 
@@ -99,8 +100,20 @@ static void test_it_is_kept_while_the_taint_is_written(void **state)
 
     (void)state;
     assert_string_equal(rows[heard_of].why, "heard of");
-    assert_false(is_kept(heard_of, TAINT_OUT_OF_SERVICE, "helper-0"));
-    assert_true(is_kept(heard_of, TAINT_OUT_OF_SERVICE, "silent-0"));
+    assert_false(is_kept(heard_of, TAINT_OUT_OF_SERVICE, "helper-0", AT("09")));
+    assert_true(is_kept(heard_of, TAINT_OUT_OF_SERVICE, "silent-0", AT("09")));
+}
+
+/* Whether it would have to stay is asked of one before it is deleted: then it goes last. */
+static void test_it_would_be_kept(void **state)
+{
+    const size_t it_first = 14;
+
+    (void)state;
+    assert_string_equal(rows[it_first].why, "each from the other, it first");
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (is_kept(i, TAINT_OUT_OF_SERVICE, NULL, NULL) != (rows[i].keeps || i == it_first))
+            fail_msg("%s", rows[i].why);
 }
 
 int main(void)
@@ -108,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whose_fence_is_kept),
         cmocka_unit_test(test_it_is_kept_while_the_taint_is_written),
+        cmocka_unit_test(test_it_would_be_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -112,6 +112,9 @@ static const struct row rows[] = {
      "attach 2 in exchange"},
     {"if there is no room otherwise", "P", "P", "attaching", 2, "leaving=1", "ok 3: 0=x 1=y",
      "attach 2"},
+    {"not one that keeps a fence, whether it leaves or not", "P", "", "new", -1, "fence=1 anew",
+     "ok 2: 0=x 1=y", "no-slot"},
+    {"nor for who has a LUN", "P", "P", "attaching", 2, "fence=1 anew", "ok 2: 0=x 1=y", "no-slot"},
     {"a number for the LUN may have to wait", "P", "", "new", -1, "all-but-7 leaving=7",
      "ok 64: 7=y", "requeue"},
     {"a VM that is full by a guess is asked to take a primary", "P", "", "new", -1, "",
@@ -364,6 +367,8 @@ static void apply_flags(const char *flags, struct attachment_snapshot *in,
         add_neighbour(in, neighbours, "-1", false)->waits = true;
     if ((value = strstr(flags, "replica=")))
         add_neighbour(in, neighbours, value + strlen("replica="), false);
+    if ((value = strstr(flags, "fence=")))
+        add_neighbour(in, neighbours, value + strlen("fence="), false)->keeps_fence = true;
     if ((value = strstr(flags, "leaving=")))
         add_neighbour(in, neighbours, value + strlen("leaving="), true);
 }

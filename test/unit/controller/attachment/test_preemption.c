@@ -14,8 +14,8 @@
 enum { MOST = 8 };
 
 /* An attachment is "name:letters": P a primary, L leaving, - without a place, u not ready, n
- * needed, ! of an important pod, a digit the other replicas of its volume, a..z after a dot the day
- * on which it was made. */
+ * needed, f keeps a fence, ! of an important pod, a digit the other replicas of its volume, a..z
+ * after a dot the day on which it was made. */
 static const struct {
     const char *why;
     const char *neighbours;
@@ -39,6 +39,8 @@ static const struct {
     {"then by name", "b:n1.b a:n1.b", "a"},
     {"who leaves already does not count", "a:L0 b:n0", "b"},
     {"nor does who has no place", "a:-0 b:n0", "b"},
+    {"nor does who keeps a fence, and would stay", "a:f2.a b:n0.z", "b"},
+    {"if nobody else is there, either", "a:f2", ""},
     {"so there may be nobody", "a:-0 b:L0 c:Pn0", ""},
 };
 
@@ -64,6 +66,9 @@ static struct neighbour neighbour_from(const char *name, const char *letters)
             break;
         case 'u':
             neighbour.unready = true;
+            break;
+        case 'f':
+            neighbour.keeps_fence = true;
             break;
         case 'n':
             neighbour.needed = true;

@@ -2,6 +2,7 @@
 #include "controller/attachment/snapshot.h"
 
 #include "controller/leading.h"
+#include "lib/kube/node.h"
 #include "lib/rt/loop.h"
 #include "test/unit/controller/controller_of.h"
 
@@ -123,11 +124,66 @@ static void test_a_share_counts_once(void **state)
         in_cluster(shares[i].cluster, shares[i].reservation, look_for_shares, i);
 }
 
+/* ---- what a neighbour that goes leaves behind ---- */
+
+/* clang-format off */
+/* On node a, beside a primary that looks for a place, a replica of volume v, whose fence node b
+ * had; `more` is in its metadata, and what Kubernetes has is `published`. */
+#define FENCE(word) ",'annotation':{'" ANNOTATION_FENCE "':'" word "'}"
+#define WITH_FENCE(taint, more, fence, published) \
+    "{'nodes':[" NODE("a", "True", "") ",{'metadata':{'name':'b'},'spec':{'taints':[{'key':'" taint "'}]}}]," \
+    "'volumes':[" VOLUME("v", "1") "," VOLUME("r", "1") "],'pvs':[" PV("v", "v") "]," \
+    "'volume_attachments':[" published "]," \
+    "'attachments':[" ATTACHMENT("r", "a", "Primary", "", "", "", "") "," \
+    "{'metadata':{'name':'v-a'" more "},'spec':{'volumeName':'v','nodeName':'a','role':'Replica'}," \
+    "'status':{'state':'Attached','detail':{'role':'Replica','publish_context':{'LUN':'3'}}" fence "}}," \
+    ATTACHMENT("v", "b", "Primary", "Primary", "Attached", "2", FENCE("held 0x1111111100000001")) "]}"
+#define GOING ",'deletionTimestamp':'2026-01-01T00:00:09Z'"
+#define TAKEN FENCE("held 0x1111111100000002 from 0x1111111100000001")
+
+static const struct {
+    const char *why, *cluster;
+    bool leaving, keeps_fence;
+} neighbours[] = {
+    {"it stays", WITH_FENCE("other", "", TAKEN, ""), false, false},
+    {"it goes", WITH_FENCE("other", GOING, TAKEN, ""), true, false},
+    {"it goes, and took its fence from who was given up", WITH_FENCE(TAINT_OUT_OF_SERVICE, GOING, TAKEN, ""), false, true},
+    {"it goes, and took none", WITH_FENCE(TAINT_OUT_OF_SERVICE, GOING, "", ""), true, false},
+    {"it would keep its fence if it went", WITH_FENCE(TAINT_OUT_OF_SERVICE, "", TAKEN, ""), false, true},
+    {"Kubernetes has it", WITH_FENCE(TAINT_OUT_OF_SERVICE, GOING, TAKEN, VOLUME_ATTACHMENT("1", "v", "a", "true")), false, false},
+};
+/* clang-format on */
+
+static void look_for_those_that_go(size_t i, struct controller *controller)
+{
+    struct attachment_work work = {0};
+
+    assert_true(attachment_work_gather(controller, "r-a", &work));
+    attachment_work_gather_neighbours(&work);
+    assert_int_equal(work.in.n_neighbours, 1);
+    if (work.in.neighbours[0].leaving != neighbours[i].leaving ||
+        work.in.neighbours[0].keeps_fence != neighbours[i].keeps_fence)
+        fail_msg("%s: leaving %d, keeps a fence %d", neighbours[i].why,
+                 work.in.neighbours[0].leaving, work.in.neighbours[0].keeps_fence);
+    attachment_work_fini(&work);
+}
+
+/* Its disk would be detached in exchange for that of the primary, and who was given up could write
+ * to it again. */
+static void test_who_keeps_a_fence_does_not_leave(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(neighbours); i++)
+        in_cluster(neighbours[i].cluster, (struct reservation){.lun = NO_LUN},
+                   look_for_those_that_go, i);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_place_counts_once),
         cmocka_unit_test(test_a_share_counts_once),
+        cmocka_unit_test(test_who_keeps_a_fence_does_not_leave),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
