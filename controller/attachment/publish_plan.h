@@ -11,6 +11,7 @@
 #pragma once
 
 #include "controller/attachment/states.h"
+#include "lib/api/azdisk.pb-c.h"
 
 struct publish_standing {
     enum attachment_phase phase;
@@ -41,6 +42,11 @@ enum publish_access {
 /* What becomes of a publish to a node to which the volume is published already. `recorded`,
  * `wanted`: read-only; `answered`: the publish on record may have had its answer. */
 enum publish_access publish_access_decide(bool recorded, bool wanted, bool answered);
+
+/* What has failed, of a publish that waits; NULL if nothing has. `promoted`: the attachment as it
+ * was when this publish made a primary of a replica; NULL if it did not. */
+const Api__AzError *publish_failure(const Api__AzVolumeAttachment *now,
+                                    const Api__AzVolumeAttachment *promoted);
 
 /* `keeps_replicas`: a disk that is not published anywhere stays attached for a while; false if the
  * node may still be writing to it (cache/volume_in_use.h). */

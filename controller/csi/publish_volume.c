@@ -174,10 +174,10 @@ static struct err *settle_access(struct task *self, struct controller *controlle
 
 /* ---- writing ---- */
 
-/* `ret`: the attachment, as the API server has it now. */
+/* `ret`: the attachment, as the API server has it now. `ret_promoted`: it was a replica. */
 static struct err *write_purpose(struct task *self, struct controller *controller,
                                  const Api__AzVolume *volume, const char *node, bool read_only,
-                                 struct kube_object **ret)
+                                 struct kube_object **ret, bool *ret_promoted)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
     const char *name = volume->metadata->name, *holder;
@@ -189,6 +189,7 @@ static struct err *write_purpose(struct task *self, struct controller *controlle
         TRY(node_attachment_read(self, controller, name, node, &object));
         plan = decide(controller, volume, object, node, &holder);
     }
+    *ret_promoted = plan.answer == ANSWER_PROMOTE;
     switch (plan.answer) {
     case ANSWER_CREATE:
         return node_attachment_create(self, controller, controller->kube, volume, node,
@@ -221,12 +222,16 @@ static void withdraw(struct task *self, struct controller *controller, const cha
                     err_message(err));
 }
 
+/* `ret_promoted`: what was a replica, as it was written; NULL if it was none. */
 static struct err *write_primary(struct task *self, struct controller *controller,
-                                 const Api__AzVolume *volume, const char *node, bool read_only)
+                                 const Api__AzVolume *volume, const char *node, bool read_only,
+                                 struct kube_object **ret_promoted)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
+    bool promoted;
 
-    TRY(write_purpose(self, controller, volume, node, read_only, &written));
+    TRY(write_purpose(self, controller, volume, node, read_only, &written, &promoted));
+    *ret_promoted = promoted ? kube_object_ref(written) : NULL;
     struct err *err = check_kept(written, read_only);
     if (err)
         withdraw(self, controller, volume->metadata->name, node);
@@ -237,7 +242,7 @@ static struct err *write_primary(struct task *self, struct controller *controlle
 
 static struct err *wait_published(struct task *self, struct rpc_call *call,
                                   const Api__AzVolume *volume, const char *node,
-                                  struct kube_object **ret)
+                                  const struct kube_object *promoted, struct kube_object **ret)
 {
     struct controller *controller = call->ctx;
 
@@ -253,9 +258,10 @@ static struct err *wait_published(struct task *self, struct rpc_call *call,
             *ret = TAKE_PTR(seen);
             return NULL;
         }
-        if (strcmp(attachment_state(attachment), STATE_ATTACHMENT_FAILED) == 0 &&
-            attachment->status->error)
-            return az_error_take(attachment->status->error);
+        const Api__AzError *failure =
+            publish_failure(attachment, promoted ? as_attachment(promoted) : NULL);
+        if (failure)
+            return az_error_take(failure);
         const char *holder;
         struct publish_plan plan = decide(controller, volume, seen, node, &holder);
         if (plan.gives_back)
@@ -298,18 +304,18 @@ static struct err *publish(struct task *self, struct rpc_call *call,
                            struct kube_object **ret)
 {
     struct controller *controller = call->ctx;
-    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL;
+    CLEANUP(kube_object_unrefp) struct kube_object *volume = NULL, *promoted = NULL;
 
     TRY(csi_volume_to_publish(self, call, request, &volume));
     TRY(check_node(self, controller, request->node_id));
     TRY(capabilities_check(&(Csi__V1__VolumeCapability *){request->volume_capability}, 1,
                            (int)volume_max_shares(as_volume(volume))));
     TRY(semaphore_take(self, &controller->publishes, csi_wait_deadline(call)));
-    struct err *err =
-        write_primary(self, controller, as_volume(volume), request->node_id, request->readonly);
+    struct err *err = write_primary(self, controller, as_volume(volume), request->node_id,
+                                    request->readonly, &promoted);
     semaphore_give(&controller->publishes);
     TRY(err);
-    err = wait_published(self, call, as_volume(volume), request->node_id, ret);
+    err = wait_published(self, call, as_volume(volume), request->node_id, promoted, ret);
     if (err && err_kind(err) == ERR_EXHAUSTED)
         withdraw(self, controller, volume->metadata->name, request->node_id);
     TRY(err);

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "lib/base/alloc.h"
-#include "test/unit/expect.h"
+#include "lib/base/text.h"
+#include "test/unit/object.h"
 
 /* ---- situations ---- */
 
@@ -320,6 +321,51 @@ static void test_another_access(void **state)
         }
 }
 
+/* ---- what has failed ---- */
+
+/* clang-format off */
+#define RECORD(role, state, code, message) \
+    "{'metadata':{'name':'v-a'},'status':{'state':'" state "','detail':{'role':'" role "'}," \
+    "'error':{'code':'" code "','message':'" message "'}}}"
+#define FAILED(role, code, message) RECORD(role, "AttachmentFailed", code, message)
+#define OLD FAILED("Replica", "INTERNAL", "old")
+
+static const struct {
+    const char *why, *promoted, *now; /* promoted: NULL if it was not */
+    const char *message;              /* NULL: nothing has failed */
+} failures[] = {
+    {"under way", NULL, RECORD("Primary", "Attaching", "INTERNAL", "old"), NULL},
+    {"failed", NULL, FAILED("Primary", "INTERNAL", "old"), "old"},
+    {"what was asked for before has failed", NULL, OLD, "old"},
+    {"the replica had failed", OLD, OLD, NULL},
+    {"before it had a role", "{'metadata':{'name':'v-a'},'status':{'state':'AttachmentFailed','error':{'code':'INTERNAL','message':'old'}}}",
+     "{'metadata':{'name':'v-a'},'status':{'state':'AttachmentFailed','error':{'code':'INTERNAL','message':'old'}}}", NULL},
+    {"the replica was under way", RECORD("Replica", "Attaching", "INTERNAL", "old"), OLD, "old"},
+    {"the primary has failed likewise", OLD, FAILED("Primary", "INTERNAL", "old"), "old"},
+    {"it has failed in another way", OLD, FAILED("Replica", "INTERNAL", "new"), "new"},
+    {"it has failed with another code", OLD, FAILED("Replica", "RESOURCE_EXHAUSTED", "old"), "old"},
+};
+/* clang-format on */
+
+static void test_failures(void **state)
+{
+    const ProtobufCMessageDescriptor *type = &api__az_volume_attachment__descriptor;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(failures); i++) {
+        CLEANUP(kube_object_unrefp) struct kube_object *now = object_of(type, failures[i].now);
+        CLEANUP(kube_object_unrefp)
+        struct kube_object *promoted =
+            failures[i].promoted ? object_of(type, failures[i].promoted) : NULL;
+        const Api__AzError *failure =
+            publish_failure(KUBE_AS(Api__AzVolumeAttachment, now),
+                            promoted ? KUBE_AS(Api__AzVolumeAttachment, promoted) : NULL);
+
+        if (!same_text(failure ? failure->message : NULL, failures[i].message))
+            fail_msg("%s: %s", failures[i].why, failure ? failure->message : "nothing");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_unpublish),
         cmocka_unit_test(test_another_access),
         cmocka_unit_test(test_callers_that_cross),
+        cmocka_unit_test(test_failures),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
