@@ -1,8 +1,9 @@
 /* filesystem.h - the file systems that volumes can have: how they are made, checked and grown.
  *
  * mkfs and fsck run as subprocesses with a limit on their time. What they may be let loose on is
- * decided elsewhere (proof.h); mkfs is called without any kind of force, so that it looks once
- * more itself. Loop's thread; the calls yield.
+ * decided elsewhere (proof.h), for mkfs once more right before it runs (format_mark.h). It is
+ * called without any kind of force, but does not make up for either: mke2fs asks about what is on
+ * a device only at a terminal. Loop's thread; the calls yield.
  */
 #pragma once
 

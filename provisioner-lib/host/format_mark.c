@@ -4,6 +4,7 @@
 
 #include "lib/base/alloc.h"
 #include "provisioner-lib/host/block.h"
+#include "provisioner-lib/host/probe.h"
 
 enum {
     DISTANCE = 512 * 1024, /* from the end */
@@ -28,12 +29,27 @@ struct err *format_mark_read(int fd, uint64_t size, char ret_uuid[UUID_SIZE])
     return NULL;
 }
 
+/* The proof may be minutes old: somebody may have made a file system here since, another machine
+ * even, of which this one's memory says nothing. */
+static struct err *check_nothing_is_lost(int fd)
+{
+    struct disk_observation found;
+
+    TRY(block_drop_caches(fd));
+    TRY(probe_device(fd, &found));
+    if (proof_may_be_formatted(&found))
+        return NULL;
+    return err_new(ERR_PRECONDITION, "the device was empty, and has %s now; it was not modified",
+                   found.type[0] ? found.type : "data");
+}
+
 static struct err *set(int fd, uint64_t size, const char *uuid)
 {
     char mark[MARK] = TITLE;
 
     if (size < 2 * HEAD)
         return err_new(ERR_PRECONDITION, "the device is too small for a file system");
+    TRY(check_nothing_is_lost(fd));
     memcpy(mark + strlen(TITLE), uuid, UUID_SIZE);
     TRY(block_write(fd, size - DISTANCE, mark, sizeof mark));
     TRY(block_flush(fd));

@@ -20,7 +20,8 @@ struct err *format_mark_read(int fd, uint64_t size, char ret_uuid[UUID_SIZE])
     __attribute__((warn_unused_result));
 
 /* Sets the mark on a device that nobody else uses, and clears away the beginnings of an earlier
- * attempt. On stable storage when it returns. */
+ * attempt. On stable storage when it returns. PRECONDITION, and nothing is written, if the device
+ * is not, or no more, one that may be formatted (proof.h): it is read anew. */
 struct err *format_mark_set(const char *device, const char *uuid)
     __attribute__((warn_unused_result));
 

@@ -171,15 +171,31 @@ static struct err *decide_unrecorded(const struct disk_expectation *expected,
     return is_copy(expected) ? refuse_as_copy(expected, found) : NULL;
 }
 
-/* Whether formatting this volume began here and did not come to its end; or formatting its origin,
- * of which this is a copy. */
+static bool is_blank(const struct disk_observation *found)
+{
+    return found->content == DISK_UNSIGNED && found->blank;
+}
+
+/* Formatting some volume began here and did not come to its end. */
+static bool is_begun(const struct disk_observation *found)
+{
+    return found->format_mark[0] &&
+           (found->content == DISK_UNSIGNED ||
+            (found->content == DISK_FILESYSTEM && same_uuid(found->uuid, found->format_mark)));
+}
+
+bool proof_may_be_formatted(const struct disk_observation *found)
+{
+    return is_blank(found) || is_begun(found);
+}
+
+/* Whether that is this volume; or its origin, of which this is a copy. */
 static bool is_unfinished(const struct disk_expectation *expected,
                           const struct disk_observation *found)
 {
     return (same_uuid(found->format_mark, expected->uuid) ||
             is_possible(expected, found->format_mark)) &&
-           (found->content == DISK_UNSIGNED ||
-            (found->content == DISK_FILESYSTEM && same_uuid(found->uuid, found->format_mark)));
+           is_begun(found);
 }
 
 struct err *proof_decide(const struct disk_expectation *expected,
@@ -193,8 +209,7 @@ struct err *proof_decide(const struct disk_expectation *expected,
          * file system that another volume was made with, is that user's. */
     } else if (expected->recorded) {
         TRY(decide_recorded(expected, found));
-    } else if (!is_copy(expected) && (is_unfinished(expected, found) ||
-                                      (found->content == DISK_UNSIGNED && found->blank))) {
+    } else if (!is_copy(expected) && (is_blank(found) || is_unfinished(expected, found))) {
         if (expected->read_only)
             return refuse(found, "a volume that is published read-only is not formatted");
         if (expected->partition)

@@ -70,6 +70,10 @@ struct disk_verdict {
     bool copy;
 };
 
+/* Nothing is on it, or what a formatting left that was cut off: whatever the volume is, no other
+ * device is formatted. */
+bool proof_may_be_formatted(const struct disk_observation *found);
+
 /* PRECONDITION, saying what was expected and what was found, if the device must not be touched. */
 struct err *proof_decide(const struct disk_expectation *expected,
                          const struct disk_observation *found, struct disk_verdict *ret)
