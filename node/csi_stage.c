@@ -32,6 +32,7 @@ struct staging {
     struct device disk, partition;
     const struct device *device;   /* that is used: either of them */
     uint64_t fence;                /* key; 0: there is none */
+    bool recorded;                 /* by this call, what file system is on the disk */
     bool device_read_only;         /* by the publish, and so for everybody on this machine */
     struct filesystem_state state; /* before it is mounted */
 };
@@ -137,6 +138,9 @@ static struct err *check_ours(const struct staging *s, const struct kube_object 
     if (place.read_only != s->place.read_only)
         return err_new(ERR_BUSY, "the volume was published anew in the meantime, %s",
                        place.read_only ? "read-only" : "for writing");
+    /* The disk was proven without one, and may have been found empty. */
+    if (place.has_record && !s->place.has_record && !s->record.has_filesystem && !s->recorded)
+        return err_new(ERR_BUSY, "the volume got a file system on record in the meantime");
     return NULL;
 }
 
@@ -367,6 +371,7 @@ static struct err *record(struct task *self, struct staging *s, const char *uuid
     memcpy(identity.uuid, uuid, sizeof identity.uuid);
     CLEANUP(freep) char *text = identity_format(&identity);
     json_t *changes = status_annotation_json(ANNOTATION_FILESYSTEM, text);
+    s->recorded = true; /* the attachment may be heard of before the answer */
     struct err *err = cached_patch_status(self, node->kube, node->attachments, s->attachment,
                                           if_same(s->attachment, changes), NULL);
     if (err)

@@ -12,6 +12,7 @@ from ..placement import disk_id
 from .machine import SMALLEST_EXT4
 from .volume import Code, Volume, refused, refused_in_time
 
+OTHERS = "0e65e0d1-5a3b-4d2e-9d80-6d5a0a1b2c3d"  # a UUID of nobody's volume
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
@@ -77,6 +78,23 @@ def test_stage_waits_for_azures_word_after_a_boot(plugin, cloud, volume, raw):
     staging = plugin.later(v.stage, capability)
     cloud.seen_in_boot(v.name, BOOT_ID)
     staging.result(timeout=60)
+    v.unstage()
+
+
+def test_a_file_system_that_comes_on_record_in_that_time(cloud, plugin, volume):
+    """The disk was empty when it was looked at, and is somebody's by now."""
+    v = volume("overtaken")
+    cloud.seen_in_boot(v.name, "the-boot-before")
+    staging = plugin.later(v.stage)
+    plugin.has_proven(1)
+    v.disk.run("mkfs.ext4", "-q", "-U", OTHERS)
+    formatted = v.disk.checksum()
+    cloud.attest(v.name, lun=v.lun, size=v.disk.size, record=f"ext4 {OTHERS}")
+    cloud.seen_in_boot(v.name, BOOT_ID)
+    failure = staging.exception(timeout=60)
+    assert failure.code() == Code.ABORTED and "got a file system on record in the meantime" in failure.details()
+    assert v.disk.checksum() == formatted
+    v.stage()
     v.unstage()
 
 
