@@ -291,25 +291,29 @@ static struct err *check_mounted(struct task *self, struct staging *s, bool *ret
     return now.has_errors ? host_unstage(self, s->node->host, s->path) : NULL;
 }
 
-/* If the role went meanwhile, or the caller gave up, kubelet may not know that it is mounted, and
- * would never have it unmounted. */
+/* If the role went meanwhile, or the caller gave up, kubelet may not know that it is there, and
+ * would never have it unstaged. What was there before the call stays. */
+static struct err *keep_or_undo(struct task *self, struct staging *s, bool was_there)
+{
+    CLEANUP(err_freep)
+    struct err *err = task_is_cancelled(self)
+                          ? err_new(ERR_CANCELED, "the caller has canceled the call")
+                          : check_still_ours(s);
+
+    if (!err || was_there)
+        return NULL;
+    CLEANUP(err_freep) struct err *stays = host_unstage(self, s->node->host, s->path);
+    if (stays)
+        log_error("volume %s stays staged at %s because undoing that failed: %s", s->volume_id,
+                  s->path, err_message(stays));
+    return TAKE_PTR(err);
+}
+
 static struct err *mount_or_undo(struct task *self, struct staging *s,
                                  const struct mount_request *request)
 {
     TRY(host_mount(self, s->node->host, s->device, request));
-    struct err *err = task_is_cancelled(self)
-                          ? err_new(ERR_CANCELED, "the caller has canceled the call")
-                          : check_still_ours(s);
-    if (!err || s->state.mounted) {
-        err_free(err);
-        return NULL;
-    }
-    struct err *stays = host_unstage(self, s->node->host, s->path);
-    if (stays)
-        log_error("volume %s stays mounted because unmounting it failed: %s", s->volume_id,
-                  err_message(stays));
-    err_free(stays);
-    return err;
+    return keep_or_undo(self, s, s->state.mounted);
 }
 
 /* The kernel does not replay a journal on a device that it may not write to. */
@@ -480,14 +484,17 @@ static struct err *stage_raw(struct task *self, struct staging *s)
 {
     struct disk_expectation expected = expectation_of(s);
     struct disk_verdict verdict;
+    bool was_bound;
 
     TRY(prove(self, s, &expected, &verdict));
     TRY(await_boot(self, s, &verdict));
     TRY(settle_access(self, s));
     TRY(set_device(self, s));
     TRY(fence(self, s));
+    TRY(host_is_staged(self, s->node->host, s->path, &was_bound));
     TRY(check_still_ours(s));
     TRY(host_bind(self, s->node->host, s->device, s->path, s->device_read_only));
+    TRY(keep_or_undo(self, s, was_bound));
     phase_ended(s, "mount");
     return NULL;
 }

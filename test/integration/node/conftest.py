@@ -1,8 +1,10 @@
 """One plug-in on one machine for each test; the API server is that of the run."""
 
+import contextlib
 import fcntl
 import os
 import subprocess
+from collections.abc import Callable
 
 import pytest
 
@@ -73,6 +75,26 @@ def volume(plugin, cloud, disk_of):
         return Volume(plugin, cloud, name, disk_of(size), lun).attach(**status)
 
     return make
+
+
+@pytest.fixture
+def frozen_folder(disk_of):
+    """frozen_folder(machine, path): makes the folder a file system of its own on that machine; what keeps that from
+    taking writes."""
+    handles = []
+
+    def make(machine: Machine, path) -> Callable[[bool], None]:
+        disk = disk_of(SMALLEST_EXT4)
+        disk.run("mkfs.ext4", "-q")
+        machine.run("mount", disk.path, str(path))
+        handles.append(os.open(machine.path(path), os.O_RDONLY))
+        return lambda yes: fcntl.ioctl(handles[-1], FIFREEZE if yes else FITHAW, 0)
+
+    yield make
+    for handle in handles:
+        with contextlib.suppress(OSError):  # it takes writes as it is
+            fcntl.ioctl(handle, FITHAW, 0)
+        os.close(handle)
 
 
 @pytest.fixture

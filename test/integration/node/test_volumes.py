@@ -12,7 +12,7 @@ from ..csi import block, mounted
 from ..placement import disk_id
 from .cloud_side import CloudSide
 from .machine import MIB, SMALLEST_EXT4, SMALLEST_XFS, Machine
-from .plugin import NodePlugin
+from .plugin import NodePlugin, until_done
 from .volume import Code, Volume, refused, wish
 
 
@@ -301,3 +301,40 @@ def test_only_this_nodes_attachments_are_mirrored(plugin, cloud):
     until(lambda: plugin.metrics().get('azuredisk_slots{kind="used"}') == 1, "its own attachment")
     failure = refused(plugin.stage, disk_id("of-others-0"), plugin.folder / "x")
     assert failure.code() == Code.NOT_FOUND
+
+
+def bind_under_way(plugin, cloud, volume, frozen_folder, **kwargs):
+    """A raw volume on its way, of which nothing but the node in its staging path is missing; the call, and what lets
+    it go on."""
+    v = volume("bound")
+    freeze = frozen_folder(plugin.machine, v.staging.parent)
+    plugin.machine.run("mkdir", str(v.staging))
+    freeze(True)
+    staging = plugin.later(v.stage, block(), **kwargs)
+    plugin.until_it_waits_for_a_disk()
+    return v, staging, lambda: freeze(False)
+
+
+def test_a_raw_volume_whose_role_goes_is_not_left_bound(plugin, cloud, volume, frozen_folder):
+    v, staging, go_on = bind_under_way(plugin, cloud, volume, frozen_folder)
+    cloud.want(v.name, "Replica")
+    cloud.publish("later", lun=1, size=MIB)
+    plugin.knows_attachments(2)  # and so of the demotion
+    assert not staging.done()
+    go_on()
+    failure = staging.exception(timeout=60)
+    assert failure and failure.code() == Code.ABORTED, failure
+    assert plugin.machine.mounts(v.staging / "device") == 0
+
+
+def test_a_raw_volume_that_its_caller_has_given_up_is_not_left_bound(plugin, cloud, volume, frozen_folder):
+    """A kubelet that was restarted does not know of it, and would never have it unstaged."""
+    v, staging, go_on = bind_under_way(plugin, cloud, volume, frozen_folder, timeout=10)
+    assert staging.exception(timeout=60).code() == Code.DEADLINE_EXCEEDED
+    go_on()
+    until_done(v.unpublish)  # as soon as no other call has the volume
+    assert plugin.machine.mounts(v.staging / "device") == 0
+    v.stage(block())
+    v.publish(block())
+    v.unpublish()
+    v.unstage()
