@@ -14,23 +14,8 @@ static bool same_mount(const struct mount_entry *a, const struct mount_entry *b)
     return a->device == b->device && strcmp(a->root, b->root) == 0;
 }
 
-/* A bind mount does not keep anybody from writing to a device. */
-static struct err *settle_access(const char *node, bool read_only)
-{
-    CLEANUP(closep) int fd = -1;
-    bool is_read_only;
-
-    TRY(block_open(node, &fd));
-    TRY(block_is_read_only(fd, &is_read_only));
-    if (read_only && !is_read_only)
-        return block_set_read_only(fd, true);
-    if (!read_only && is_read_only)
-        return err_new(ERR_PRECONDITION, "the volume is read-only on this node");
-    return NULL;
-}
-
 /* What a container sees of the volume by a subPath is another part of it, and does not count. */
-static struct err *check_alone(const struct mount_entry *staged)
+static struct err *check_alone(const struct mount_entry *staged, const char *why)
 {
     CLEANUP(mount_entry_fini) struct mount_entry other = {0};
 
@@ -38,9 +23,25 @@ static struct err *check_alone(const struct mount_entry *staged)
     if (!other.target)
         return NULL;
     return err_new(ERR_PRECONDITION,
-                   "the volume is published at %s; with access mode SINGLE_NODE_SINGLE_WRITER it "
-                   "must be unpublished there first",
-                   other.target);
+                   "the volume is published at %s; %s it must be unpublished there first",
+                   other.target, why);
+}
+
+/* A bind mount does not keep anybody from writing to a device. A device that is made read-only is
+ * so for everybody on this machine: whoever had it for writing would lose what he writes. */
+static struct err *settle_access(const struct mount_entry *staged, const char *node, bool read_only)
+{
+    CLEANUP(closep) int fd = -1;
+    bool is_read_only;
+
+    TRY(block_open(node, &fd));
+    TRY(block_is_read_only(fd, &is_read_only));
+    if (!read_only && is_read_only)
+        return err_new(ERR_PRECONDITION, "the volume is read-only on this node");
+    if (read_only == is_read_only)
+        return NULL;
+    TRY(check_alone(staged, "as a raw volume is read-only for all pods of a node,"));
+    return block_set_read_only(fd, true);
 }
 
 struct err *target_mount_make(const struct target_mount *wanted)
@@ -65,9 +66,9 @@ struct err *target_mount_make(const struct target_mount *wanted)
     if (published.target)
         return NULL;
     if (wanted->alone)
-        TRY(check_alone(&staged));
+        TRY(check_alone(&staged, "with access mode SINGLE_NODE_SINGLE_WRITER"));
     if (wanted->raw)
-        TRY(settle_access(source, read_only));
+        TRY(settle_access(&staged, source, read_only));
     TRY(wanted->raw ? mount_point_make_file(target) : mount_point_make_folder(target));
     return mount_bind(source, target, read_only);
 }

@@ -248,7 +248,7 @@ HOST_MUTANTS = [
            "return mount_bind(source, target, read_only);",
            "return mount_bind(source, target, false);", "staging"),
     Mutant("a raw read-only volume can be written to", HOST + "target_mount.c",
-           "        return block_set_read_only(fd, true);\n", "        return NULL;\n", "staging"),
+           "return block_set_read_only(fd, true);", "return NULL;", "staging"),
     Mutant("another volume's mount counts as published", HOST + "target_mount.c",
            "return a->device == b->device && strcmp(a->root, b->root) == 0;",
            "return a->device == b->device || strcmp(a->root, b->root) == 0;", "staging"),
@@ -266,5 +266,8 @@ HOST_MUTANTS = [
            "return is_another(fs, entry) && strcmp(mnt_fs_get_root(fs), entry->root) == 0;",
            "return is_another(fs, entry);", "mount"),
     Mutant("a volume for one pod is shown to two", HOST + "target_mount.c",
-           "    if (wanted->alone)\n        TRY(check_alone(&staged));\n", "    (void)check_alone;\n", "mount"),
+           "    if (wanted->alone)\n        TRY(", "    if (wanted->alone && !source)\n        TRY(", "mount"),
+    Mutant("the disk of a pod that writes to it becomes read-only", HOST + "target_mount.c",
+           "    if (read_only == is_read_only)\n        return NULL;\n    TRY(",
+           "    if (read_only == is_read_only)\n        return NULL;\n    if (!read_only)\n        TRY(", "staging"),
 ]

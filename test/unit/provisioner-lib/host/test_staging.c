@@ -339,6 +339,34 @@ static void test_raw_read_only(void **state)
     assert_ok(staging_remove(volume->staging));
 }
 
+/* Its user would find that his writes fail. */
+static void test_raw_read_only_beside_a_writer(void **state)
+{
+    struct volume *volume = *state;
+    struct target_mount reading = target_mount(volume, true, true);
+    struct target_mount writing = target_mount(volume, true, false);
+    CLEANUP(freep)
+    char *message = mem_printf("the volume is published at %s; as a raw volume is read-only for "
+                               "all pods of a node, it must be unpublished there first",
+                               volume->target);
+
+    assert_ok(staging_bind(&volume->device, volume->staging, false));
+    assert_ok(target_mount_make(&writing));
+    reading.target = volume->second_target;
+    assert_fails(target_mount_make(&reading), ERR_PRECONDITION, message);
+    assert_true(can_write(volume->target));
+    assert_false(exists(volume->second_target));
+
+    assert_ok(target_mount_remove(volume->target));
+    reading.target = volume->target;
+    assert_ok(target_mount_make(&reading));
+    reading.target = volume->second_target;
+    assert_ok(target_mount_make(&reading));
+    assert_ok(target_mount_remove(volume->target));
+    assert_ok(target_mount_remove(volume->second_target));
+    assert_ok(staging_remove(volume->staging));
+}
+
 /* ---- published read-only ---- */
 
 static bool settle(const struct volume *volume, bool raw, bool read_only)
@@ -452,6 +480,7 @@ int main(void)
         TEST(test_a_disk_that_fails),
         TEST(test_raw_there_and_back),
         TEST(test_raw_read_only),
+        TEST(test_raw_read_only_beside_a_writer),
         TEST(test_a_read_only_device),
         TEST(test_what_is_staged_for_writing_stays_so),
         TEST(test_a_device_in_use_is_left_alone),
