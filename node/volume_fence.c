@@ -116,14 +116,20 @@ struct err *volume_fence_take(struct task *self, struct node *node,
 
 /* ---- giving it up ---- */
 
+/* A fence that was lost has left the disk closed to writes on this machine (shutdown.h), which ends
+ * with it. Its key the disk does not know any more, and the new holder's is none of this node's; so
+ * the note goes, whatever becomes of the rest: whoever reads the disk next would be refused by it.
+ */
 static struct err *release(struct task *self, struct node *node,
                            const struct kube_object *attachment, unsigned lun)
 {
-    uint64_t key = fence_note_key(as_attachment(attachment));
+    uint64_t key = fence_note_last_key(as_attachment(attachment));
+    CLEANUP(err_freep)
+    struct err *err = key ? host_release_fence(self, node->host, lun, key) : NULL;
 
-    if (key)
-        TRY(host_release_fence(self, node->host, lun, key));
-    return volume_fence_record(self, node, attachment, NULL);
+    if (!err || fence_note_is_lost(as_attachment(attachment)))
+        TRY(volume_fence_record(self, node, attachment, NULL));
+    return TAKE_PTR(err);
 }
 
 /* From whom it was taken never gave it up, and may live on with the volume mounted: it would write
@@ -137,6 +143,7 @@ void volume_fence_release(struct task *self, struct node *node, struct kube_obje
         return;
     CLEANUP(err_freep) struct err *err = release(self, node, kept, lun);
     if (err && err_kind(err) != ERR_NOT_FOUND)
-        log_warning("%s: the disk still has this node's reservation: %s", kept->metadata->name,
-                    err_message(err));
+        log_warning("%s: the disk still has this node's reservation, or is still read-only here: "
+                    "%s",
+                    kept->metadata->name, err_message(err));
 }

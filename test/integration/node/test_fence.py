@@ -1,12 +1,17 @@
 """Shared volumes on devices that know no reservations, as loop devices do not; test/guest has those that do."""
 
+import fcntl
+import os
 import re
+import struct
 
 import pytest
 from cluster.waiting import until
 
+from ..csi import block
 from .failover import KEY, FailoverSide
-from .machine import SMALLEST_EXT4
+from .machine import BLKROSET, MIB, SMALLEST_EXT4
+from .test_read_only_publish import BLKROGET
 from .test_stats import is_well, trouble
 from .volume import Code, Volume, refused, wish
 
@@ -102,6 +107,23 @@ def test_a_fence_that_is_lost_is_an_abnormal_condition(shared, plugin, cloud, in
     v.unpublish()
     v.unstage()
     assert cloud.fence(v.name) is None
+
+
+def test_a_disk_that_was_closed_to_writes_is_open_again(shared, plugin, cloud, installed):
+    """All of it, as a disk is closed that has lost its fence, though only a partition was in use."""
+    v = shared()
+    partition = v.disk.add_partition(2, MIB, SMALLEST_EXT4 // 2)
+    v.stage(block(), partition="2")
+    FailoverSide(installed.client(), cloud).note(v.name, fence=f"lost {KEY}")
+    cloud.publish("later", lun=1, size=MIB)
+    plugin.knows_attachments(2)  # and so of the note
+    devices = [v.disk.fd, os.open(partition, os.O_RDONLY)]
+    for device in devices:
+        fcntl.ioctl(device, BLKROSET, struct.pack("i", 1))
+    v.unstage()
+    assert [struct.unpack("i", fcntl.ioctl(device, BLKROGET, bytes(4)))[0] for device in devices] == [0, 0]
+    assert cloud.fence(v.name) is None
+    os.close(devices[1])
 
 
 def test_what_a_device_without_reservations_is_said_to_have_is_not_lost(shared, plugin, cloud, installed):
