@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <curl/curl.h>
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,12 +138,14 @@ static void set_blob(CURL *easy, CURLoption option, const char *pem)
     curl_easy_setopt(easy, option, &blob);
 }
 
-/* Without an answer for so long, to a probe or to data, the connection is dead. */
+/* Without an answer for so long, to a probe or to data, the connection is dead. Programs that are
+ * started (fsck may run for an hour) must not keep it open when it is closed here. */
 static int set_socket_options(void *ctx, curl_socket_t fd, curlsocktype purpose)
 {
     int ms = DEAD_AFTER_MS;
 
     (void)ctx, (void)purpose;
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
     return CURL_SOCKOPT_OK;
 }
@@ -150,6 +153,8 @@ static int set_socket_options(void *ctx, curl_socket_t fd, curlsocktype purpose)
 static void set_connection_options(const struct http_client *client, CURL *easy)
 {
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    /* libcurl looks names up in a thread, and would wait on the loop's for one that it gives up. */
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_TIMEOUT_MS);

@@ -427,6 +427,8 @@ MUTANTS = [
            "transfer->max_response = streams ? STREAM_BUFFER : limit * 1000;", "client"),
     Mutant("the headers of an answer fill the memory", HTTP + "transfer.c",
            "if (!colon || response->n_headers == HTTP_MAX_HEADERS)", "if (!colon)", "client"),
+    Mutant("a lookup that is given up is waited for", HTTP + "client.c",
+           "    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);\n", "", "name_lookup"),
     Mutant("any certificate is trusted", HTTP + "client.c",
            "    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);\n",
            "    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);\n    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);\n",
