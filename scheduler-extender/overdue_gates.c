@@ -15,6 +15,7 @@ enum {
     US_IN_MS = 1000,
     AT_A_TIME = 8,
     RETRY_MS = 1000,
+    FAILING_MS = 60 * 1000,
     LOOK_MS = 1000, /* at least so often while there are gates: the wall clock may be set */
     LEAVE_MS = 3000,
 };
@@ -33,7 +34,8 @@ struct overdue_gates {
     struct gated_pod *gated;
     struct waiters changed;
     struct task_group removals;
-    bool leaving, failing; /* the last attempt has failed */
+    bool leaving;
+    uint64_t failing_until;
     struct complaint complaint;
 };
 
@@ -107,6 +109,16 @@ static bool is_over(const struct err *err)
     return err_kind(err) == ERR_INVALID || err_kind(err) == ERR_NOT_FOUND;
 }
 
+/* What has failed here may be removed by somebody else, upon which nothing is tried that would show
+ * that it works again: so a failure counts for a while only. */
+static void note(struct overdue_gates *gates, const struct err *err)
+{
+    bool failed = err && !is_over(err);
+
+    metrics_count_gate(err);
+    gates->failing_until = failed ? loop_deadline(gates->loop, FAILING_MS) : 0;
+}
+
 static void remove_gate(struct task *self, void *arg)
 {
     CLEANUP(freep) struct removal *removal = arg;
@@ -118,8 +130,7 @@ static void remove_gate(struct task *self, void *arg)
     CLEANUP(err_freep)
     struct err *err = kube_json_patch(self, removal->gates->kube, &PODS,
                                       object->metadata->namespace_, object->metadata->name, patch);
-    metrics_count_gate(err);
-    removal->gates->failing = err && !is_over(err);
+    note(removal->gates, err);
     if (!err)
         log_info("pod %s: its scheduling gate " PLACEMENT_GATE " was overdue and is removed",
                  object->key);
@@ -203,7 +214,7 @@ struct overdue_gates *overdue_gates_start(struct loop *loop, struct task_group *
 
 bool overdue_gates_are_removed(const struct overdue_gates *gates)
 {
-    return store_is_synced(gates->pods) && !gates->failing;
+    return store_is_synced(gates->pods) && loop_now(gates->loop) >= gates->failing_until;
 }
 
 void overdue_gates_leave(struct task *self, struct overdue_gates *gates)

@@ -86,9 +86,11 @@ PLACEMENT_MUTANTS = [
            "    pod->due_us = loop_wall_us(gates->loop) + (int64_t)RETRY_MS * US_IN_MS;",
            "    pod->due_us = loop_wall_us(gates->loop) + 50 * US_IN_MS;"),
     Mutant("gates are added that cannot be removed", EXTENDER + "overdue_gates.c",
-           "    removal->gates->failing = err && !is_over(err);\n", ""),
+           "    note(removal->gates, err);\n", ""),
+    Mutant("what has failed once fails for ever", EXTENDER + "overdue_gates.c",
+           "    FAILING_MS = 60 * 1000,", "    FAILING_MS = 24 * 60 * 60 * 1000,"),
     Mutant("who was slower than others has failed", EXTENDER + "overdue_gates.c",
-           "    removal->gates->failing = err && !is_over(err);", "    removal->gates->failing = err != NULL;"),
+           "    bool failed = err && !is_over(err);", "    bool failed = err != NULL;"),
     Mutant("who leaves leaves gates behind", EXTENDER + "overdue_gates.c",
            "    HASH_FOREACH(gates->gated, pod)\n        pod->due_us = 0;\n", ""),
 ]

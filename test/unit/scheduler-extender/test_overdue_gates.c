@@ -122,6 +122,24 @@ static void test_what_fails_is_tried_again(void **state)
     end(&scene);
 }
 
+/* Then nothing is left that would be tried, and show that it works again. */
+static void test_somebody_else_removes_what_has_failed(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    begin(&scene, GATED("a", "1", LONG_AGO));
+    scene.watched.patch_status = 403;
+    loop_advance(scene.watched.loop, 50);
+    watched_say(&scene.watched, "MODIFIED", POD_OF("a", "a", "10", LONG_AGO, ""));
+    loop_advance(scene.watched.loop, 55 * 1000);
+    assert_false(overdue_gates_are_removed(scene.gates));
+    loop_advance(scene.watched.loop, 10 * 1000);
+    assert_true(overdue_gates_are_removed(scene.gates));
+    assert_int_equal(scene.watched.n_patches, 1);
+    end(&scene);
+}
+
 static void test_a_few_at_a_time(void **state)
 {
     struct buffer items = {.limit = 1 << 20};
@@ -197,6 +215,7 @@ int main(void)
         cmocka_unit_test(test_a_gate_that_was_overdue_before),
         cmocka_unit_test(test_a_pod_waits_since_it_was_seen),
         cmocka_unit_test(test_what_fails_is_tried_again),
+        cmocka_unit_test(test_somebody_else_removes_what_has_failed),
         cmocka_unit_test(test_a_few_at_a_time),
         cmocka_unit_test(test_who_leaves_takes_all_away),
         cmocka_unit_test(test_nobody_waits_long_for_who_leaves),
