@@ -301,11 +301,15 @@ static void add_repelling(struct interpod_affinity *affinity,
         const Api__PodAffinity *anti = pod_affinity_of(other)->pod_anti_affinity;
         const Api__Node *node = place_of(affinity, other, surroundings);
 
-        for (size_t k = 0; node && k < N_REQUIRED(anti); k++)
-            if (selects_pod(REQUIRED(anti)[k], other->metadata->namespace_, affinity->pod,
+        /* A pod may have thousands of terms about labels that no node has. */
+        for (size_t k = 0; node && k < N_REQUIRED(anti); k++) {
+            const char *key = REQUIRED(anti)[k]->topology_key;
+
+            if (key && kube_label(node->metadata, key) &&
+                selects_pod(REQUIRED(anti)[k], other->metadata->namespace_, affinity->pod,
                             surroundings))
-                add_domain(rule_for(&affinity->anti_affinity, REQUIRED(anti)[k]->topology_key),
-                           node);
+                add_domain(rule_for(&affinity->anti_affinity, key), node);
+        }
     }
 }
 
