@@ -31,6 +31,36 @@ static void closedirp(DIR **dir)
         closedir(*dir);
 }
 
+/* ---- what a disk says of its LUN ---- */
+
+static bool attribute_is(const char *folder, const char *name, const char *wanted)
+{
+    CLEANUP(freep) char *text = sysfs_read(folder, name);
+
+    return text && strcasecmp(text, wanted) == 0;
+}
+
+static bool is_scsi_address(const char *name, unsigned *ret_lun)
+{
+    unsigned host, channel, target;
+    char rest;
+
+    return sscanf(name, "%u:%u:%u:%u%c", &host, &channel, &target, ret_lun, &rest) == 4;
+}
+
+/* Of an NVMe disk: by what it says itself, and if it says nothing, by its number. */
+static bool is_of_lun(const char *device, const char *path, unsigned lun)
+{
+    CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    CLEANUP(freep) char *number = mem_printf("%u", lun + NVME_FIRST_DATA_DISK);
+    struct nvme_namespace says;
+
+    nvme_namespace_read(fd, &says);
+    if (says.not_data || says.lun != NVME_NO_LUN)
+        return !says.not_data && says.lun == (int)lun;
+    return attribute_is(device, "nsid", number);
+}
+
 /* ---- candidates ---- */
 
 /* What was found so far; all ways have to lead to the same device. */
@@ -41,8 +71,24 @@ struct search {
     struct err *err;
 };
 
-/* A block device by its name below /dev, or by a link. Names that lead nowhere are no candidates:
- * links outlive their disks. */
+/* Devices of kinds that have no LUN are not. */
+static bool is_at_another_lun(const struct search *search, const char *path, dev_t number)
+{
+    CLEANUP(freep) char *folder = sysfs_folder(search->roots, number);
+    CLEANUP(freep) char *link = mem_printf("%s/device", folder ? folder : "");
+    CLEANUP(freep) char *device = folder ? realpath(link, NULL) : NULL;
+    unsigned lun;
+
+    if (!device)
+        return false;
+    if (is_scsi_address(strrchr(device, '/') + 1, &lun))
+        return lun != search->lun;
+    return attribute_is(device, "model", REMOTE_NVME_DISKS) &&
+           !is_of_lun(folder, path, search->lun);
+}
+
+/* A block device by its name below /dev, or by a link. Names that lead nowhere, or to a disk at
+ * another LUN, are no candidates: links outlive their disks, and the next disk gets the name. */
 static void consider(struct search *search, const char *name)
 {
     CLEANUP(freep) char *path = realpath(name, NULL);
@@ -61,6 +107,8 @@ static void consider(struct search *search, const char *name)
         return;
     }
     fstat(fd, &status);
+    if (is_at_another_lun(search, path, status.st_rdev))
+        return;
     if (search->found.fd >= 0) {
         if (search->found.number != status.st_rdev)
             search->err = err_new(ERR_PRECONDITION, "LUN %u refers to both %s and %s (by %s)",
@@ -71,13 +119,6 @@ static void consider(struct search *search, const char *name)
     search->found.fd = fd;
     fd = -1;
     search->found.path = TAKE_PTR(path);
-}
-
-static bool attribute_is(const char *folder, const char *name, const char *wanted)
-{
-    CLEANUP(freep) char *text = sysfs_read(folder, name);
-
-    return text && strcasecmp(text, wanted) == 0;
 }
 
 /* ---- SCSI ---- */
@@ -161,11 +202,9 @@ static void search_scsi(struct search *search)
     struct dirent *entry;
 
     while (dir && (entry = readdir(dir))) {
-        unsigned host, channel, target, lun;
-        char rest;
+        unsigned lun;
 
-        if (sscanf(entry->d_name, "%u:%u:%u:%u%c", &host, &channel, &target, &lun, &rest) != 4 ||
-            lun != search->lun)
+        if (!is_scsi_address(entry->d_name, &lun) || lun != search->lun)
             continue;
         CLEANUP(freep) char *device = mem_printf("%s/%s", folder, entry->d_name);
         consider_scsi(search, device);
@@ -173,19 +212,6 @@ static void search_scsi(struct search *search)
 }
 
 /* ---- NVMe and links ---- */
-
-/* By what the disk itself says, and if it says nothing, by its number. */
-static bool is_of_lun(const char *device, const char *path, unsigned lun)
-{
-    CLEANUP(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    CLEANUP(freep) char *number = mem_printf("%u", lun + NVME_FIRST_DATA_DISK);
-    struct nvme_namespace says;
-
-    nvme_namespace_read(fd, &says);
-    if (says.not_data || says.lun != NVME_NO_LUN)
-        return !says.not_data && says.lun == (int)lun;
-    return attribute_is(device, "nsid", number);
-}
 
 static void search_nvme(struct search *search)
 {

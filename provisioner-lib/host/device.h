@@ -5,7 +5,8 @@
  * controllers that carry data disks (the operating system's disk has a controller of its own, or is
  * linked as such); on NVMe machines it is what the namespace says (nvme_namespace.h), or else its
  * id less two, on the controller of the remote disks. Links that udev rules make are looked at as
- * well. If they disagree nobody can say which disk is meant, and that is an error.
+ * well, unless they lead to a disk that is at another LUN by the above. If several disks are left,
+ * nobody can say which one is meant, and that is an error.
  *
  * A device is held open from the look until its owner closes it, so that its name cannot go over to
  * another disk meanwhile. All calls block: for a thread pool.

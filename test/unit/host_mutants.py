@@ -210,6 +210,10 @@ HOST_MUTANTS = [
     # ---- host: devices and mounts ----
     Mutant("of two devices at a LUN the first is taken", HOST + "device.c",
            "if (search->found.number != status.st_rdev)", "if (!status.st_rdev)"),
+    Mutant("a link to a SCSI disk at another LUN is believed", HOST + "device.c",
+           "        return lun != search->lun;\n", "        return false;\n"),
+    Mutant("a link to an NVMe disk at another LUN is believed", HOST + "device.c",
+           '    return attribute_is(device, "model", REMOTE_NVME_DISKS) &&', "    return !path &&"),
     Mutant("a disk of the system's controller is a volume", HOST + "device.c",
            "            return true;\n    return false;\n}\n\n/* Whether a link",
            "            return true;\n    return true;\n}\n\n/* Whether a link"),

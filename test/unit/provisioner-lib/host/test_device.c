@@ -214,6 +214,73 @@ static void test_links(void **state)
     assert_not_found(machine, 78);
 }
 
+/* sysfs knows the device by its number, too. */
+static void add_number(struct machine *machine, int disk, const char *folder)
+{
+    dev_t number = machine->disks[disk]->number;
+    CLEANUP(freep) char *link = mem_printf("dev/block/%u:%u", major(number), minor(number));
+
+    make_folder(below(machine->roots.sys, "dev/block"));
+    make_folder(below(machine->roots.sys, folder));
+    assert_int_equal(symlink(below(machine->roots.sys, folder), below(machine->roots.sys, link)),
+                     0);
+}
+
+/* Only the link leads there: the disk is not of a kind that is looked for. */
+static void test_a_link_to_a_scsi_disk_at_another_lun(void **state)
+{
+    static const char folder[] = "devices/vmbus-1:0:0:8/host/target/1:0:0:8/block/sdd";
+    CLEANUP(freep) char *device = mem_printf("%s/device", folder);
+    struct machine *machine = *state;
+
+    add_scsi(machine, 0, "1:0:0:8", DATA_CONTROLLER "\n", "QEMU    \n", "sdd");
+    add_number(machine, 0, folder);
+    assert_int_equal(symlink("../..", below(machine->roots.sys, device)), 0);
+    add_link(machine, "disk/azure/scsi1", "lun7", "../../../sdd");
+    add_link(machine, "disk/azure/scsi1", "lun8", "../../../sdd");
+    assert_not_found(machine, 7);
+    assert_found(machine, 8, 0, "sdd");
+}
+
+static void test_a_link_to_an_nvme_disk_at_another_lun(void **state)
+{
+    struct machine *machine = *state;
+
+    add_nvme(machine, 0, REMOTE_NVME "\n", "10\n", "nvme0n2");
+    add_number(machine, 0, "block/nvme0n2");
+    add_link(machine, "disk/azure/data/by-lun", "7", "../../../../nvme0n2");
+    add_link(machine, "disk/azure/data/by-lun", "8", "../../../../nvme0n2");
+    assert_not_found(machine, 7);
+    assert_found(machine, 8, 0, "nvme0n2");
+}
+
+/* The disk that a link has outlived, and the one that is there. */
+static void test_a_link_to_another_lun_contradicts_nobody(void **state)
+{
+    struct machine *machine = *state;
+
+    add_data_disk(machine, 0, "1:0:0:7", "sdc");
+    add_nvme(machine, 1, REMOTE_NVME "\n", "10\n", "nvme0n2");
+    add_number(machine, 1, "block/nvme0n2");
+    add_link(machine, "disk/azure/data/by-lun", "7", "../../../../nvme0n2");
+    assert_found(machine, 7, 0, "sdc");
+}
+
+static void test_a_link_to_a_device_without_a_lun(void **state)
+{
+    struct machine *machine = *state;
+
+    disk_node(machine->disks[0], below(machine->roots.dev, "loop3"));
+    add_number(machine, 0, "block/loop3");
+    disk_node(machine->disks[1], below(machine->roots.dev, "vda"));
+    add_number(machine, 1, "block/vda");
+    make_folder(below(machine->roots.sys, "block/vda/device"));
+    add_link(machine, "disk/azure/data/by-lun", "7", "../../../../loop3");
+    add_link(machine, "disk/azure/data/by-lun", "8", "../../../../vda");
+    assert_found(machine, 7, 0, "loop3");
+    assert_found(machine, 8, 1, "vda");
+}
+
 static void test_all_ways_to_the_same_device(void **state)
 {
     struct machine *machine = *state;
@@ -334,6 +401,10 @@ int main(void)
         TEST(test_scsi_system_disks_by_link),
         TEST(test_nvme),
         TEST(test_links),
+        TEST(test_a_link_to_a_scsi_disk_at_another_lun),
+        TEST(test_a_link_to_an_nvme_disk_at_another_lun),
+        TEST(test_a_link_to_another_lun_contradicts_nobody),
+        TEST(test_a_link_to_a_device_without_a_lun),
         TEST(test_all_ways_to_the_same_device),
         TEST(test_contradictions),
         TEST(test_links_that_lead_nowhere),
