@@ -177,6 +177,17 @@ static void report(const struct lease *lease, const struct err *err)
         lease->config.failed(lease->config.ctx, err);
 }
 
+/* From one attempt's beginning to the next one's; one that hung has used up its pause, and what is
+ * left of the lease is for trying again. Candidates spread out. */
+static uint64_t next_attempt(const struct lease *lease, uint64_t began)
+{
+    uint64_t pause = lease->config.retry_period_ms;
+
+    if (!lease->held)
+        pause += random_below(loop_random(lease->loop), pause / 5 + 1);
+    return began + pause;
+}
+
 /* The task is cancelled by lease_release, or by the expiry of what it holds, which is the end even
  * if an answer came at the same moment: nobody would renew what that has won. */
 static void run(struct task *self, void *arg)
@@ -185,16 +196,15 @@ static void run(struct task *self, void *arg)
     const struct lease_config *config = &lease->config;
 
     while (!task_is_cancelled(self) && !is_lost(lease)) {
+        uint64_t began = loop_now(lease->loop);
         CLEANUP(err_freep) struct err *err = try_once(self, lease);
-        uint64_t pause = config->retry_period_ms;
 
         if (err)
             report(lease, err);
         if (is_lost(lease))
             break;
-        if (!lease->held) /* candidates spread out */
-            pause += random_below(loop_random(lease->loop), pause / 5 + 1);
-        err_free(task_sleep(self, pause));
+        uint64_t next = next_attempt(lease, began), now = loop_now(lease->loop);
+        err_free(task_sleep(self, next > now ? next - now : 0));
     }
     loop_stop_timer(lease->loop, &lease->expiry);
     if (is_lost(lease) || (lease->held && !lease->given_back)) {

@@ -338,6 +338,8 @@ MUTANTS = [
            "    return lease->held;"),
     Mutant("a lease is taken before its holder's time is over", KUBE + "lease.c",
            "if (began < lease->taken_until)", "if (began > lease->taken_until + UINT32_MAX)"),
+    Mutant("a lease is lost to one renewal that hangs", KUBE + "lease.c",
+           "    return began + pause;", "    (void)began;\n    return loop_now(lease->loop) + pause;", "lease_expiry"),
     Mutant("a lease whose object was deleted is free at once", KUBE + "lease.c",
            "    if (!object)\n        return;\n    if (is_free",
            "    if (!object)\n        lease->taken_until = 0;\n    if (is_free"),

@@ -1,4 +1,5 @@
-/* A write is answered in the very moment in which the lease runs out, or its candidate gives up. */
+/* Writes that hang: until their limit, or until the very moment in which the lease runs out or its
+ * candidate gives up. */
 #include "lib/kube/lease.h"
 
 #include "lib/base/alloc.h"
@@ -6,7 +7,7 @@
 #include "lib/rt/wait.h"
 #include "test/unit/expect.h"
 
-enum { RENEW_DEADLINE_MS = 10 * 1000 };
+enum { RENEW_DEADLINE_MS = 10 * 1000, RETRY_PERIOD_MS = 2000 };
 
 /* It answers a renewal when the test says so, and the first write if it is to. */
 struct scene {
@@ -96,7 +97,7 @@ static void play(struct scene *scene)
                                               .identity = "me",
                                               .duration_ms = 15 * 1000,
                                               .renew_deadline_ms = RENEW_DEADLINE_MS,
-                                              .retry_period_ms = 2000,
+                                              .retry_period_ms = RETRY_PERIOD_MS,
                                               .acquired = on_acquired,
                                               .lost = on_lost,
                                               .ctx = scene,
@@ -132,6 +133,27 @@ static void test_an_answer_at_the_last_moment(void **state)
     end(&scene);
 }
 
+/* The lease is good for three more seconds when the limit is reached. */
+static void test_a_renewal_that_hung_is_tried_again_at_once(void **state)
+{
+    struct scene scene = {.answered = 0};
+
+    (void)state;
+    play(&scene);
+    loop_advance(scene.loop, RETRY_PERIOD_MS + RENEW_DEADLINE_MS / 2 - 1);
+    assert_int_equal(scene.written, 2); /* the object, and the renewal */
+    loop_advance(scene.loop, 10);
+    assert_int_equal(scene.written, 3);
+    answer_write(&scene);
+    loop_advance(scene.loop, RENEW_DEADLINE_MS / 2);
+    assert_int_equal(scene.answered, 1);
+    assert_int_equal(scene.lost, 0);
+    assert_true(lease_is_held(scene.lease));
+    loop_spawn(scene.loop, "release", release, &scene);
+    loop_run(scene.loop);
+    end(&scene);
+}
+
 /* It is given back, and whoever has ended does not begin to lead. */
 static void test_a_lease_that_is_got_while_it_is_given_up(void **state)
 {
@@ -154,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_answer_at_the_last_moment),
+        cmocka_unit_test(test_a_renewal_that_hung_is_tried_again_at_once),
         cmocka_unit_test(test_a_lease_that_is_got_while_it_is_given_up),
     };
 
