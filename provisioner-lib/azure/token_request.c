@@ -106,11 +106,14 @@ static struct err *prove(struct task *self, const struct azure_config *config, c
     abort();
 }
 
-static void add_claims(struct buffer *form, const char *demanded)
+/* What cannot be read demands nothing. */
+static void add_claims(struct task *self, struct buffer *form, const char *demanded)
 {
     CLEANUP(json_decrefp) json_t *claims = json_loads(CAPABILITIES, 0, NULL);
-    CLEANUP(json_decrefp) json_t *more = demanded ? json_loads(demanded, 0, NULL) : NULL;
+    CLEANUP(json_decrefp) json_t *more = NULL;
 
+    if (demanded)
+        err_free(json_parse(self, demanded, strlen(demanded), &more));
     if (json_is_object(more))
         json_object_update_recursive(claims, more);
     CLEANUP(freep) char *text = json_to_text(claims);
@@ -131,7 +134,7 @@ static struct err *ask_entra(struct task *self, const struct token_source *sourc
     add(&form, "", "grant_type", "client_credentials");
     add(&form, "&", "client_id", config->client_id);
     add(&form, "&", "scope", scope);
-    add_claims(&form, claims);
+    add_claims(self, &form, claims);
     TRY(prove(self, config, url, &form));
     return http_exchange(self, source->entra,
                          &(struct http_request){

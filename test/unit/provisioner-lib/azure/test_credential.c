@@ -1,6 +1,7 @@
 /* How often a token is asked for, and what comes of a refusal, in virtual time. */
 #include <stdlib.h>
 
+#include "lib/base/base64.h"
 #include "test/unit/provisioner-lib/azure/login.h"
 
 /* ---- how often ---- */
@@ -337,6 +338,41 @@ static void test_challenges_that_make_no_sense(void **state)
     }
 }
 
+static char *repeated(char c, int times)
+{
+    char *text = mem_alloc((size_t)times + 1);
+
+    memset(text, c, (size_t)times);
+    return text;
+}
+
+/* {"nbf":[[...]]}: as deep as any JSON is read, and deeper. */
+static void test_claims_that_are_nested(void **state)
+{
+    static const struct {
+        int depth;
+        bool read;
+    } rows[] = {{60, true}, {1500, false}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(freep) char *opened = repeated('[', rows[i].depth);
+        CLEANUP(freep) char *closed = repeated(']', rows[i].depth);
+        CLEANUP(freep) char *claims = mem_printf("{\"nbf\":%s%s}", opened, closed);
+        CLEANUP(freep) char *encoded = base64_encode(claims, strlen(claims));
+        CLEANUP(freep) char *challenge = mem_printf("Bearer claims=\"%s\"", encoded);
+        struct login *login = login_new("{" BY_SECRET "}", NULL, NULL);
+        struct need need = need_token(login, 1000);
+
+        turn_away(login, need.authorization, challenge);
+        expect_token(login);
+        assert_non_null(strstr(login->last_form, CAPABLE));
+        assert_int_equal(strstr(login->last_form, "nbf") != NULL, rows[i].read);
+        need_fini(&need);
+        login_free(login);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_closing_while_it_is_asked_for),
         cmocka_unit_test(test_claims_are_asked_for_once),
         cmocka_unit_test(test_challenges_that_make_no_sense),
+        cmocka_unit_test(test_claims_that_are_nested),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
