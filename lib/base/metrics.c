@@ -8,6 +8,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/cleanup.h"
 #include "lib/base/hash.h"
+#include "lib/base/utf8.h"
 
 enum { MAX_BUCKETS = 24, MAX_LABEL_LENGTH = 128 };
 
@@ -24,10 +25,13 @@ const double METRIC_SECONDS[] = {0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1,   
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* At most so much of a value, as it is printed: some of its characters take two. */
+/* At most so much of a value, as it is printed: some of its characters take two. Prometheus takes
+ * nothing of a text with half a character in it. */
 static char *write_value(char *end, const char *value)
 {
-    for (int n = 0; n < MAX_LABEL_LENGTH && value[n]; n++) {
+    size_t length = utf8_cut(value, MAX_LABEL_LENGTH);
+
+    for (size_t n = 0; n < length; n++) {
         bool newline = value[n] == '\n';
 
         if (newline || value[n] == '"' || value[n] == '\\')

@@ -1,6 +1,6 @@
 #include "lib/base/utf8.h"
 
-#include <stddef.h>
+#include <string.h>
 
 /* Of the sequence that starts here; 0 if it is malformed. The second byte's range rules out
  * overlong forms, surrogates and what is beyond U+10FFFF (Unicode, table 3-7). */
@@ -32,6 +32,15 @@ bool utf8_is_valid(const char *text)
         text += length;
     }
     return true;
+}
+
+size_t utf8_cut(const char *text, size_t most)
+{
+    size_t length = strnlen(text, most);
+
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    return length;
 }
 
 void utf8_repair(char *text)

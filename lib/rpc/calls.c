@@ -4,9 +4,9 @@
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/slice.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/utf8.h"
 #include "lib/rpc/unpack.h"
 
 enum {
@@ -133,15 +133,9 @@ static struct err *pack(struct call *call, const ProtobufCMessage *response)
     return NULL;
 }
 
-/* Cut off, if it has to be, where a character begins. */
 static grpc_slice status_text(const char *text)
 {
-    size_t length = strnlen(text, LONGEST_TEXT);
-
-    if (text[length])
-        while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
-            length--;
-    return grpc_slice_from_copied_buffer(text, length);
+    return grpc_slice_from_copied_buffer(text, utf8_cut(text, LONGEST_TEXT));
 }
 
 /* ---- the life of a call ---- */

@@ -140,6 +140,19 @@ static void test_long_label_values_are_cut(void **state)
     assert_non_null(strstr(text, expected));
 }
 
+static void test_label_values_are_cut_between_characters(void **state)
+{
+    char fits[128] = "";
+
+    (void)state;
+    memset(fits, 'a', sizeof fits - 1);
+    CLEANUP(freep) char *value = mem_printf("%s\xe2\x82\xac", fits);
+    CLEANUP(freep) char *whole = mem_printf("{method=\"%s\",code=\"\"} 1\n", fits);
+    metric_add(&calls, 1, value);
+    CLEANUP(freep) char *text = written(&calls);
+    assert_non_null(strstr(text, whole));
+}
+
 static void test_clear_drops_every_series(void **state)
 {
     (void)state;
@@ -183,6 +196,7 @@ int main(void)
         cmocka_unit_test_teardown(test_histograms_are_cumulative, clear),
         cmocka_unit_test_teardown(test_series_are_bounded, clear),
         cmocka_unit_test_teardown(test_long_label_values_are_cut, clear),
+        cmocka_unit_test_teardown(test_label_values_are_cut_between_characters, clear),
         cmocka_unit_test_teardown(test_clear_drops_every_series, clear),
         cmocka_unit_test_teardown(test_any_thread_may_count, clear),
     };

@@ -41,9 +41,31 @@ static void test_rows(void **state)
     }
 }
 
+static void test_cuts(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t most, length;
+    } cuts[] = {
+        {"", 0, 0},
+        {"abc", 4, 3},
+        {"abc", 3, 3},
+        {"abc", 2, 2},
+        {"a\xe2\x82\xacz", 1, 1},
+        {"a\xe2\x82\xacz", 2, 1},
+        {"a\xe2\x82\xacz", 3, 1},
+        {"a\xe2\x82\xacz", 4, 4},
+        {"\x80\x80", 1, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cuts); i++)
+        assert_int_equal(utf8_cut(cuts[i].text, cuts[i].most), cuts[i].length);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_cuts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
