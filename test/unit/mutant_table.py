@@ -431,6 +431,8 @@ MUTANTS = [
            "if (!colon || response->n_headers == HTTP_MAX_HEADERS)", "if (!colon)", "client"),
     Mutant("a lookup that is given up is waited for", HTTP + "client.c",
            "    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);\n", "", "name_lookup"),
+    Mutant("programs get the sockets of connections", HTTP + "client.c",
+           "    fcntl(fd, F_SETFD, FD_CLOEXEC);\n", "", "client_faults"),
     Mutant("any certificate is trusted", HTTP + "client.c",
            "    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);\n",
            "    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);\n    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);\n",

@@ -1,6 +1,7 @@
 /* The client when a connection breaks, nobody answers, time runs out or its task is cancelled. */
 #include "lib/http/client.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdatomic.h>
@@ -398,6 +399,7 @@ static void look_at_the_socket(struct task *self, struct on_loop *env)
 
     assert_ok(http_exchange(self, env->transport, &request, &response));
     int fd = connected_socket(raw_server_port(server));
+    assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
     assert_int_equal(option_of(fd, SOL_SOCKET, SO_KEEPALIVE), 1);
     assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE), 10);
     assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL), 10);
@@ -405,7 +407,8 @@ static void look_at_the_socket(struct task *self, struct on_loop *env)
     raw_server_stop(server);
 }
 
-static void test_the_kernel_looks_for_dead_peers(void **state)
+/* The kernel looks for dead peers, and programs that are started do not get it. */
+static void test_the_options_of_a_socket(void **state)
 {
     (void)state;
     run_on_loop(NULL, look_at_the_socket, NULL);
@@ -423,7 +426,7 @@ int main(void)
         cmocka_unit_test(test_cancelling_ends_the_connection),
         cmocka_unit_test(test_a_client_may_go_when_the_loop_stops),
         cmocka_unit_test(test_requests_beyond_the_connections_wait),
-        cmocka_unit_test(test_the_kernel_looks_for_dead_peers),
+        cmocka_unit_test(test_the_options_of_a_socket),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
