@@ -29,7 +29,7 @@ struct node_leases {
     struct machine_looks *looks;
     uint64_t recent[MOST_FAILOVERS_A_MINUTE]; /* when the last ones were begun; 0: not yet */
     unsigned n_recent;                        /* how many ever were */
-    unsigned n_silent, n_overdue;             /* of the last read */
+    unsigned n_silent;                        /* at the last read */
     bool failing;
 };
 
@@ -154,9 +154,9 @@ bool node_leases_note_kubelet(const struct controller *controller, const char *n
     return of(controller) && silence_note_kubelet(&of(controller)->silence, node, lease);
 }
 
-unsigned node_leases_overdue(const struct controller *controller)
+unsigned node_leases_overdue_with(const struct controller *controller, const char *node)
 {
-    return of(controller) ? of(controller)->n_overdue : 0;
+    return of(controller) ? silence_overdue_with(&of(controller)->silence, node) : 0;
 }
 
 static const char *boot_id_of(const struct controller *controller, const char *name)
@@ -201,8 +201,9 @@ static struct err *read_leases(struct task *self, struct node_leases *leases)
     return NULL;
 }
 
-static bool is_in_service(const struct controller *controller, const char *name)
+static bool is_in_service(void *ctx, const char *name)
 {
+    const struct controller *controller = ctx;
     const struct kube_object *node = store_get(controller->nodes, name);
 
     return node && !node_is_out_of_service(KUBE_AS(Api__Node, node));
@@ -223,18 +224,10 @@ static void on_news(void *ctx, const char *node, bool changed)
         enqueue(leases->controller, FAILOVER_QUEUE, node);
 }
 
-static void on_overdue(void *ctx, const char *node)
-{
-    struct node_leases *leases = ctx;
-
-    leases->n_overdue += is_in_service(leases->controller, node);
-}
-
 /* What is decided by the news, goes by how many are overdue. */
 static void tell_news(struct node_leases *leases)
 {
-    leases->n_overdue = 0;
-    silence_each_overdue(&leases->silence, on_overdue, leases);
+    silence_note_overdue(&leases->silence, is_in_service, leases->controller);
     leases->n_silent = 0;
     silence_each_news(&leases->silence, on_news, leases);
     metric_set(&METRIC_SILENT_NODES, leases->n_silent);

@@ -30,9 +30,9 @@ bool node_silence_is_of_boot(const struct controller *controller, const char *no
 /* Kubelet's Lease of a silent node was read: whether kubelet is silent, too (silence.h). */
 bool node_leases_note_kubelet(const struct controller *controller, const char *node,
                               const Api__Lease *lease);
-/* Nodes that were silent at the last read, or about to be (silence.h), and not given up before, by
- * anybody. */
-unsigned node_leases_overdue(const struct controller *controller);
+/* Nodes that were silent with this one at the last read, or about to be (silence.h), and not given
+ * up before, by anybody. */
+unsigned node_leases_overdue_with(const struct controller *controller, const char *node);
 
 /* ---- failovers of this leader ---- */
 

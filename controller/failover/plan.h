@@ -49,7 +49,7 @@ struct failover_facts {
     bool impatient;            /* the first replica that was asked has had its time */
     enum machine_look machine; /* whether it is off */
 
-    unsigned n_overdue, n_overdue_most; /* nodes, silent or about to be, at once */
+    unsigned n_overdue, n_overdue_most; /* nodes, silent with it or about to be */
     unsigned n_recent, n_recent_most;   /* failovers begun within a minute */
     size_t n_foreign;                   /* volumes in use there that are not ours to prove */
     size_t n_unanswered;                /* requests that stand and were not answered */

@@ -38,7 +38,7 @@ static struct err *ask_kubelets_lease(struct task *self, struct controller *cont
                                       const char *node, bool *ret_silent)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *lease = NULL;
-    bool many = node_leases_overdue(controller) > failover_most_silent(controller);
+    bool many = node_leases_overdue_with(controller, node) > failover_most_silent(controller);
 
     *ret_silent = many;
     if (many || !node_silence_of(controller, node).since)

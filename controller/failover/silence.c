@@ -12,6 +12,7 @@
 enum {
     MS_IN_S = 1000,
     US_IN_MS = 1000,
+    TOGETHER_MS = 10 * 60 * MS_IN_S,
     SLACK_MS = 1000,
     KUBELET_S = 40, /* leaseDurationSeconds of a kubelet that says nothing of it */
 };
@@ -20,10 +21,12 @@ struct silent_node {
     char *node, *renewed, *holder; /* in the Lease's words */
     char *boot_id; /* the Node's, when it was seen to be renewed; NULL: it was not, as yet */
     uint64_t ms, renewal_ms;
+    int64_t renewed_us;    /* by the node's clock */
     char *kubelet_renewed; /* in the words of kubelet's Lease, when it was seen last; or NULL */
     uint64_t kubelet_ms;   /* for which it has been so */
     unsigned read;
-    bool told; /* to be silent */
+    bool told;   /* to be silent */
+    bool counts; /* as overdue */
     UT_hash_handle hh;
 };
 
@@ -103,6 +106,7 @@ void silence_note(struct silence *silence, const Api__Lease *lease, const char *
     } else {
         free(entry->renewed);
         entry->renewed = mem_strdup(spec->renew_time);
+        entry->renewed_us = timestamp_noted(spec->renew_time);
         entry->ms = 0;
         free(entry->boot_id);
         entry->boot_id = known ? mem_strdup(boot_id) : NULL;
@@ -157,7 +161,7 @@ static bool outlived_plugin(const struct silent_node *entry, const char *kubelet
 {
     int64_t most_us = (int64_t)(entry->renewal_ms + SLACK_MS) * US_IN_MS;
 
-    return timestamp_noted(kubelet_renewed) > timestamp_noted(entry->renewed) + most_us;
+    return timestamp_noted(kubelet_renewed) > entry->renewed_us + most_us;
 }
 
 bool silence_note_kubelet(struct silence *silence, const char *node, const Api__Lease *lease)
@@ -216,10 +220,20 @@ void silence_each_news(struct silence *silence,
     }
 }
 
-void silence_each_overdue(const struct silence *silence, void (*fn)(void *ctx, const char *node),
+void silence_note_overdue(struct silence *silence, bool (*fn)(void *ctx, const char *node),
                           void *ctx)
 {
     HASH_FOREACH(silence->nodes, entry)
-        if (is_overdue(silence, entry))
-            fn(ctx, entry->node);
+        entry->counts = is_overdue(silence, entry) && fn(ctx, entry->node);
+}
+
+unsigned silence_overdue_with(const struct silence *silence, const char *node)
+{
+    const struct silent_node *with = find(silence, node);
+    int64_t since_us = with ? with->renewed_us - (int64_t)TOGETHER_MS * US_IN_MS : 0;
+    unsigned n = 0;
+
+    HASH_FOREACH(silence->nodes, entry)
+        n += entry->counts && entry->renewed_us >= since_us;
+    return n;
 }

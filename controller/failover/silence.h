@@ -4,7 +4,8 @@
  * of them again and again and notes here what it has read. Only the time between two reads that the
  * API server has answered counts, as far as they are not further apart than reads are meant to be:
  * while the API server does not answer, the nodes cannot be heard either. The clocks of the nodes
- * play no part. Owner: node_leases.c. Pure; loop's thread.
+ * play no part in how long that was, but for a leader that has just begun they alone say which of
+ * two nodes fell silent long before the other. Owner: node_leases.c. Pure; loop's thread.
  */
 #pragma once
 
@@ -57,7 +58,12 @@ uint64_t silence_ms(const struct silence *silence, const char *node);
 void silence_each_news(struct silence *silence,
                        void (*fn)(void *ctx, const char *node, bool changed), void *ctx);
 
-/* Calls fn(ctx, node) for each that is silent, or will be before a renewal and a read have passed:
- * whoever was cut off with a node that is silent by now, whenever its own renewals were due. */
-void silence_each_overdue(const struct silence *silence, void (*fn)(void *ctx, const char *node),
+/* Asks fn(ctx, node) whether it counts, for each that is silent, or will be before a renewal and a
+ * read have passed: whoever was cut off with a node that is silent by now, whenever its own
+ * renewals were due. */
+void silence_note_overdue(struct silence *silence, bool (*fn)(void *ctx, const char *node),
                           void *ctx);
+/* How many of those that count fell silent with the node, itself included, or after it. What fell
+ * silent more than 10 minutes before had a reason of its own: a node that nobody removes when its
+ * machine is deallocated would count for ever. Of a node without a Lease: all. */
+unsigned silence_overdue_with(const struct silence *silence, const char *node);

@@ -301,7 +301,7 @@ static void add_limits(struct failover_work *work)
 
     work->in.begun = begun != 0;
     work->in.impatient = begun && loop_now(controller->loop) >= begun + PATIENCE_MS;
-    work->in.n_overdue = node_leases_overdue(controller);
+    work->in.n_overdue = node_leases_overdue_with(controller, work->name);
     work->in.n_overdue_most = failover_most_silent(controller);
     work->in.n_recent = failovers_begun_recently(controller);
     work->in.n_recent_most = MOST_FAILOVERS_A_MINUTE;

@@ -74,9 +74,9 @@ class SilentNode:
 
     # ---- the plug-in ----
 
-    def renews(self) -> str:
-        """The time of it, in the words of the Lease."""
-        moment = now()
+    def renews(self, seconds: float = 0) -> str:
+        """The time of it, in the words of the Lease; `seconds` from now."""
+        moment = now(seconds)
         self._write(self.world.namespace, {"holderIdentity": self.boot_id, "leaseDurationSeconds": 2, "renewTime": moment})
         return moment
 

@@ -333,6 +333,18 @@ def test_many_silent_nodes_are_the_network(world, controller, used):
     until(lambda: asked(neighbours), "two are few enough")
 
 
+def test_nodes_that_died_long_ago_are_not_the_network(world, controller, used):
+    """Nobody has removed them; a leader that has just begun hears as little of them as of the one that dies now."""
+    node, neighbours = used(controller), others(world)
+    for neighbour in neighbours:
+        neighbour.renews(-3600)
+    node.renews()
+    until(held_back(world, "no replica that is attached to another node"), "it is alone, but nobody is there to take over")
+    assert not held_back(world, "silent at once")()
+    neighbours[0].renews()
+    until(lambda: asked(neighbours), "one is back")
+
+
 # ---- pods that move although the node is held back ----
 
 SHARE = "file.csi.azure.com^share"

@@ -167,7 +167,6 @@ struct invariants {
     uint64_t control_mended;    /* when the last of them began or ended; 0: none has */
     uint64_t server_back;       /* when the API server was last seen to be away */
     uint64_t gates_seen;        /* when gates were looked at last */
-    uint64_t many_silent;       /* when there last were too many silent nodes */
     uint64_t failovers_seen;    /* when nodes were looked at last */
     uint64_t waits_seen;        /* when waits were looked at last */
     struct publishing *publishings;

@@ -28,6 +28,8 @@ enum {
     PUBLISH_MS = 15 * 1000,   /* where a replica is: no call to Azure takes as little */
     KUBELET_MS = 40 * 1000,   /* its promise */
     MOST_SILENT = 2,
+    TOGETHER_MS = 10 * MINUTE_MS,
+    MOST_SKEW_MS = 10 * 1000, /* of two clocks */
 };
 
 /* ---- how many are silent ---- */
@@ -45,12 +47,17 @@ static bool expects_to_hear(const struct machine *machine)
            !(machine_is_connected(machine) && machine_serves(machine));
 }
 
-static unsigned count_silent(const struct sim *sim)
+/* What the machine itself cannot be said to have outlived. */
+static unsigned count_silent_with(const struct machine *machine)
 {
     unsigned n = 0;
 
-    LIST_FOREACH(&sim->world->machines, link)
-        n += expects_to_hear(MACHINE_OF(link));
+    LIST_FOREACH(&machine->world->machines, link) {
+        const struct machine *other = MACHINE_OF(link);
+
+        n += expects_to_hear(other) &&
+             other->lease_renewed + TOGETHER_MS + MOST_SKEW_MS >= machine->lease_renewed;
+    }
     return n;
 }
 
@@ -383,12 +390,11 @@ static bool was_provable(const struct machine *machine, uint64_t began, uint64_t
 
 /* Kubelet counts as alive for as long as it has promised, if it was heard of after the plug-in; and
  * it is not listened for while too many are silent. */
-static uint64_t due_at(const struct invariants *invariants, const struct machine *machine)
+static uint64_t due_at(const struct sim *sim, const struct machine *machine)
 {
-    const struct sim *sim = invariants->sim;
     bool outlived = machine->renewed > machine->lease_renewed + renewal_ms(sim);
     uint64_t silent = machine->silent_since + sim->node_grace_ms;
-    uint64_t few = invariants->many_silent;
+    uint64_t few = machine->crowded_at;
 
     return (few > silent ? few : silent) + FAILOVER_DECISION_MS + (outlived ? KUBELET_MS : 0);
 }
@@ -397,7 +403,9 @@ static void check_silent(const struct invariants *invariants, struct machine *ma
 {
     struct sim *sim = invariants->sim;
     uint64_t now = loop_now(sim->loop);
-    uint64_t due = due_at(invariants, machine);
+    if (count_silent_with(machine) > MOST_SILENT)
+        machine->crowded_at = now;
+    uint64_t due = due_at(sim, machine);
 
     if (machine_is_connected(machine) || machine_is_out_of_service(machine) ||
         !machine->registered || machine->dismissed || machine->silent_since < 2 * MINUTE_MS)
@@ -498,8 +506,6 @@ void check_failovers(struct invariants *invariants)
     if (!sim->landscape.failover || now < invariants->failovers_seen + LOOK_MS)
         return;
     invariants->failovers_seen = now;
-    if (count_silent(sim) > MOST_SILENT)
-        invariants->many_silent = now;
     LIST_FOREACH(&sim->world->machines, link) {
         check_silent(invariants, MACHINE_OF(link));
         check_listened_for(invariants, MACHINE_OF(link));

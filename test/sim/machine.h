@@ -60,6 +60,7 @@ struct machine {
     unsigned lease_boot;      /* in which it was renewed last */
     uint64_t lease_renewed;   /* loop_now time */
     uint64_t connected_since; /* likewise: it has run and reached the API server since then */
+    uint64_t crowded_at;      /* likewise: too many were silent with it */
     uint64_t unprovable_at;   /* likewise: it last had a volume that keeps it from being given up */
     uint64_t may_run_at;      /* likewise, even if Azure says that it is off */
     uint64_t immovable_at;    /* likewise: not every pod that it had was one to be moved */

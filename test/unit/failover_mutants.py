@@ -63,6 +63,8 @@ FAILOVER_MUTANTS = [
     Mutant("nodes that have renewed in time are about to be silent", FAILOVER + "silence.c",
            "entry->ms + entry->renewal_ms + silence->period_ms >=",
            "entry->ms + entry->renewal_ms + 8 * silence->period_ms >="),
+    Mutant("what died long ago counts as silent at once", FAILOVER + "silence.c",
+           "entry->counts && entry->renewed_us >= since_us", "entry->counts"),
     Mutant("somebody else's taint is taken for ours", FAILOVER + "taint.c",
            "strncmp(taint->value, prefix, strlen(prefix)) != 0", "strlen(taint->value) < strlen(prefix)"),
     Mutant("a taint is written over what somebody else wrote meanwhile", FAILOVER + "taint.c",

@@ -274,18 +274,15 @@ static void test_kubelets_silence_counts_like_the_plugins(void **state)
     silence_clear(&seen.silence);
 }
 
-static void count_overdue(void *ctx, const char *node)
+static bool is_other_than(void *ctx, const char *node)
 {
-    (void)node;
-    ++*(unsigned *)ctx;
+    return !ctx || strcmp(ctx, node) != 0;
 }
 
-static unsigned overdue(const struct seen *seen)
+static unsigned overdue(struct seen *seen)
 {
-    unsigned n = 0;
-
-    silence_each_overdue(&seen->silence, count_overdue, &n);
-    return n;
+    silence_note_overdue(&seen->silence, is_other_than, NULL);
+    return silence_overdue_with(&seen->silence, "a");
 }
 
 /* The first one has renewed its Lease just before, and the second one just after a read. */
@@ -323,6 +320,29 @@ static void test_whoever_renews_in_time_is_not_overdue(void **state)
     silence_clear(&seen.silence);
 }
 
+/* For a leader that has just begun, all are silent for as long. */
+static void test_one_that_died_long_before_had_a_reason_of_its_own(void **state)
+{
+    struct seen seen = start();
+
+    (void)state;
+    while (!silence_since(&seen.silence, "a")) {
+        silence_begin(&seen.silence, seen.now);
+        note(&seen, "a", "boot", "2026-11-30T12:00:00.000000Z", 2);
+        note(&seen, "before", "boot", "2026-11-30T11:49:59.999999Z", 2);
+        note(&seen, "with", "boot", "2026-11-30T11:50:00.000000Z", 2);
+        note(&seen, "after", "boot", "2026-11-30T18:00:00.000000Z", 2);
+        silence_end(&seen.silence, seen.now);
+        seen.now += PERIOD;
+    }
+    assert_int_equal(overdue(&seen), 3);
+    assert_int_equal(silence_overdue_with(&seen.silence, "before"), 4);
+    assert_int_equal(silence_overdue_with(&seen.silence, "unknown"), 4);
+    silence_note_overdue(&seen.silence, is_other_than, (void *)(uintptr_t) "with");
+    assert_int_equal(silence_overdue_with(&seen.silence, "a"), 2);
+    silence_clear(&seen.silence);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +359,7 @@ int main(void)
         cmocka_unit_test(test_kubelets_silence_counts_like_the_plugins),
         cmocka_unit_test(test_those_cut_off_together_are_overdue_together),
         cmocka_unit_test(test_whoever_renews_in_time_is_not_overdue),
+        cmocka_unit_test(test_one_that_died_long_before_had_a_reason_of_its_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
