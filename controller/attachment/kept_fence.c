@@ -45,8 +45,8 @@ static bool is_fenced_off_by(const struct kube_object *left, const struct kube_o
  * may have lost its fence to a node that has not put that on record. A node that was given up
  * itself keeps no fence against any but the one that it took over from: two of them would wait for
  * each other. */
-bool keeps_fence_against(const struct controller *controller, const struct kube_object *going,
-                         const struct kube_object *other)
+static bool keeps_fence_against(const struct controller *controller,
+                                const struct kube_object *going, const struct kube_object *other)
 {
     if (!attachment_annotation(as_attachment(other), ANNOTATION_FENCE) ||
         !is_given_up(controller, other))
@@ -63,7 +63,8 @@ bool keeps_fence(const struct controller *controller, const struct kube_object *
         volume ? attachments_of_volume(controller, volume, &n) : NULL;
 
     for (size_t i = 0; i < n; i++)
-        if (objects[i] != going && keeps_fence_against(controller, going, objects[i]))
+        if (strcmp(objects[i]->key, going->key) != 0 &&
+            keeps_fence_against(controller, going, objects[i]))
             return true;
     return false;
 }

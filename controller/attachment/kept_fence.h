@@ -5,9 +5,6 @@
 
 #include "controller/controller.h"
 
-/* Whether `going`, which is being deleted, or would be, waits for `other`, an attachment of the
- * same volume, to be gone. Reads caches only. */
-bool keeps_fence_against(const struct controller *controller, const struct kube_object *going,
-                         const struct kube_object *other);
-/* Whether it waits for any of them. */
+/* Whether `going`, which is being detached, or would be, waits for another attachment of the same
+ * volume to be gone. Reads caches only. */
 bool keeps_fence(const struct controller *controller, const struct kube_object *going);

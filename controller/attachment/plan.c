@@ -235,13 +235,13 @@ static struct attachment_plan next_of_attached(const struct attachment_snapshot 
 }
 
 /* A Node that was deleted has come back as another VM. What is on the former one is of no use here,
- * and holds a share. */
+ * and holds a share; its fence may still be of use. */
 static struct attachment_plan next_of_moved(const struct attachment_snapshot *in)
 {
     if (!in->vm_read)
         return step(STEP_READ_VM);
     if (in->instance && slot_of(in, in->disk_id))
-        return step(STEP_DETACH);
+        return step(in->keeps_fence ? STEP_REQUEUE : STEP_DETACH);
     return step(!in->instance || in->vm_refreshed ? STEP_FORGET_VM : STEP_REFRESH_VM);
 }
 

@@ -252,8 +252,6 @@ static void gather_siblings(struct attachment_work *work)
             continue;
         work->in.other_shares +=
             holds_share(other) && !has_reserved_lun(work->controller, other->spec);
-        work->in.keeps_fence |=
-            work->in.deleting && keeps_fence_against(work->controller, work->object, objects[i]);
         work->in.role_taken |= single_writer && attachment_is(other, ROLE_PRIMARY);
         if (!attachment_wants(other, ROLE_PRIMARY) || kube_is_deleting(objects[i]->metadata))
             continue;
@@ -375,6 +373,7 @@ bool attachment_work_gather(struct controller *controller, const char *key,
     gather_boot(ret);
     gather_volume(ret);
     in->reserved_slots = (int)controller->settings.reserved_slots;
+    in->keeps_fence = keeps_fence(controller, object);
     in->max_shares = ret->volume ? volume_max_shares(ret->volume) : 1;
     gather_siblings(ret);
     return true;

@@ -229,6 +229,8 @@ FAILOVER_MUTANTS = [
            "may_go && keeps_fence(work->controller, object);", "may_go && keeps_fence(work->controller, work->object);"),
     Mutant("a primary takes the place of who keeps a fence", "controller/attachment/snapshot.c",
            "may_go && !neighbour.keeps_fence && ", "may_go && "),
+    Mutant("a fence goes with the VM that was the node's", "controller/attachment/plan.c",
+           "return step(in->keeps_fence ? STEP_REQUEUE : STEP_DETACH);", "return step(STEP_DETACH);"),
     Mutant("who keeps a fence gives way", "controller/attachment/preemption.c", " && !neighbour->keeps_fence &&", " &&"),
     Mutant("two that were given up wait for each other", KEPT_FENCE, " || goes_before(left, by);", " || left != by;"),
     Mutant("what was taken back is kept", KEPT_FENCE, "return kube_is_deleting(a->metadata) &&",

@@ -47,8 +47,9 @@ static char *attachment(const char *node, const char *fence, const char *deleted
     CLEANUP(freep)
     char *since = deleted ? mem_printf(",'deletionTimestamp':'%s'", deleted) : mem_strdup("");
 
-    return mem_printf("{'metadata':{'name':'v-%s'%s},'spec':{'nodeName':'%s'},'status':{%s}}", node,
-                      since, node, note);
+    return mem_printf("{'metadata':{'name':'v-%s'%s},'spec':{'volumeName':'v','nodeName':'%s'},"
+                      "'status':{%s}}",
+                      node, since, node, note);
 }
 
 static char *node(const char *name, const char *given_up, const char *taint)
@@ -75,8 +76,7 @@ static bool is_kept(size_t i, const char *taint, const char *about_to_be_given_u
     controller.leading = &leading;
     if (about_to_be_given_up)
         string_set_add(&leading.given_up, about_to_be_given_up);
-    bool keeps =
-        keeps_fence_against(&controller, view.attachments.items[1], view.attachments.items[0]);
+    bool keeps = keeps_fence(&controller, view.attachments.items[1]);
 
     string_set_clear(&leading.given_up);
     controller_fini(&controller);

@@ -283,6 +283,8 @@ static const struct row rows[] = {
     {"the Node is another VM: the former one is read", "P", "P", "attached", 1, "vm-moved", NULL,
      "read-vm"},
     {"the disk is detached there", "P", "P", "attached", 1, "vm-moved", "ok 4: 1=d", "detach"},
+    {"after the node that was given up", "P", "P", "attached", 1, "vm-moved keeps-fence",
+     "ok 4: 1=d", "requeue"},
     {"by a model that nobody has changed since", "P", "P", "attached", 1, "vm-moved",
      "ok 4:", "refresh-vm"},
     {"and attached here", "P", "P", "attached", 1, "vm-moved anew", "ok 4:", "forget-vm"},

@@ -135,7 +135,8 @@ static void test_a_share_counts_once(void **state)
     "'volumes':[" VOLUME("v", "1") "," VOLUME("r", "1") "],'pvs':[" PV("v", "v") "]," \
     "'volume_attachments':[" published "]," \
     "'attachments':[" ATTACHMENT("r", "a", "Primary", "", "", "", "") "," \
-    "{'metadata':{'name':'v-a'" more "},'spec':{'volumeName':'v','nodeName':'a','role':'Replica'}," \
+    "{'metadata':{'name':'v-a','uid':'u-v-a'" more "},'spec':{'volumeName':'v','volume_id':'" GROUP_DISKS "v','nodeName':'a'," \
+    "'role':'Replica'}," \
     "'status':{'state':'Attached','detail':{'role':'Replica','publish_context':{'LUN':'3'}}" fence "}}," \
     ATTACHMENT("v", "b", "Primary", "Primary", "Attached", "2", FENCE("held 0x1111111100000001")) "]}"
 #define GOING ",'deletionTimestamp':'2026-01-01T00:00:09Z'"
@@ -143,14 +144,15 @@ static void test_a_share_counts_once(void **state)
 
 static const struct {
     const char *why, *cluster;
-    bool leaving, keeps_fence;
+    bool leaving, keeps_fence; /* as r-a's neighbour */
+    bool own;                  /* it keeps its fence, however it leaves */
 } neighbours[] = {
-    {"it stays", WITH_FENCE("other", "", TAKEN, ""), false, false},
-    {"it goes", WITH_FENCE("other", GOING, TAKEN, ""), true, false},
-    {"it goes, and took its fence from who was given up", WITH_FENCE(TAINT_OUT_OF_SERVICE, GOING, TAKEN, ""), false, true},
-    {"it goes, and took none", WITH_FENCE(TAINT_OUT_OF_SERVICE, GOING, "", ""), true, false},
-    {"it would keep its fence if it went", WITH_FENCE(TAINT_OUT_OF_SERVICE, "", TAKEN, ""), false, true},
-    {"Kubernetes has it", WITH_FENCE(TAINT_OUT_OF_SERVICE, GOING, TAKEN, VOLUME_ATTACHMENT("1", "v", "a", "true")), false, false},
+    {"it stays", WITH_FENCE("other", "", TAKEN, ""), false, false, false},
+    {"it goes", WITH_FENCE("other", GOING, TAKEN, ""), true, false, false},
+    {"it goes, and took its fence from who was given up", WITH_FENCE(TAINT_OUT_OF_SERVICE, GOING, TAKEN, ""), false, true, true},
+    {"it goes, and took none", WITH_FENCE(TAINT_OUT_OF_SERVICE, GOING, "", ""), true, false, false},
+    {"it would keep its fence if it went", WITH_FENCE(TAINT_OUT_OF_SERVICE, "", TAKEN, ""), false, true, true},
+    {"Kubernetes has it", WITH_FENCE(TAINT_OUT_OF_SERVICE, GOING, TAKEN, VOLUME_ATTACHMENT("1", "v", "a", "true")), false, false, true},
 };
 /* clang-format on */
 
@@ -178,12 +180,32 @@ static void test_who_keeps_a_fence_does_not_leave(void **state)
                    look_for_those_that_go, i);
 }
 
+static void look_at_its_own_fence(size_t i, struct controller *controller)
+{
+    struct attachment_work work = {0};
+
+    assert_true(attachment_work_gather(controller, "v-a", &work));
+    if (work.in.keeps_fence != neighbours[i].own)
+        fail_msg("%s: keeps a fence %d", neighbours[i].why, work.in.keeps_fence);
+    attachment_work_fini(&work);
+}
+
+/* From a VM that is not the node's any more a disk is detached although its attachment stays. */
+static void test_who_is_not_deleted_keeps_its_fence(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(neighbours); i++)
+        in_cluster(neighbours[i].cluster, (struct reservation){.lun = NO_LUN},
+                   look_at_its_own_fence, i);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_place_counts_once),
         cmocka_unit_test(test_a_share_counts_once),
         cmocka_unit_test(test_who_keeps_a_fence_does_not_leave),
+        cmocka_unit_test(test_who_is_not_deleted_keeps_its_fence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
