@@ -261,7 +261,8 @@ static struct attachment_plan next_of_present(const struct attachment_snapshot *
 }
 
 /* A primary takes a reserved place when no replica can give way: Kubernetes, which was told of
- * fewer places, has sent it here all the same. */
+ * fewer places, has sent it here all the same. What fails then is told to who has published it by
+ * the role on record, so that comes before. */
 static struct attachment_plan next_of_absent(const struct attachment_snapshot *in)
 {
     if (!has_place(in, count_reserved(in))) {
@@ -276,7 +277,7 @@ static struct attachment_plan next_of_absent(const struct attachment_snapshot *i
     struct attachment_plan plan = step_at(STEP_RECORD_ATTACHING, choose_lun(in));
     if (plan.lun == NO_LUN)
         return step(STEP_REQUEUE); /* until the one that leaves is gone */
-    if (in->state == ATTACHMENT_ATTACHING && plan.lun == in->lun) {
+    if (in->state == ATTACHMENT_ATTACHING && plan.lun == in->lun && in->role == in->wanted) {
         plan.step = STEP_ATTACH;
         plan.swaps_out = count_taken(in) >= in->instance->max_disks;
     }

@@ -40,8 +40,8 @@ static const Api__AzError *failure_on_record(const Api__AzVolumeAttachment *atta
 }
 
 /* What the replica had failed with stays on record until the primary is attached, or fails. If it
- * fails in the same way before it is the primary on record, that shows in nothing: the caller
- * learns of it when its time is up. */
+ * fails in the same way before it is the primary on record, as it does when its VM cannot be read,
+ * that shows in nothing: the caller learns of it when its time is up. */
 const Api__AzError *publish_failure(const Api__AzVolumeAttachment *now,
                                     const Api__AzVolumeAttachment *promoted)
 {

@@ -71,6 +71,12 @@ static const char *current_role(const struct attachment_work *work)
     return status && status->detail ? status->detail->role : NULL;
 }
 
+/* NULL: it has that role already, or has had none. */
+static const char *former_role(const struct attachment_work *work)
+{
+    return work->in.role != work->in.wanted ? current_role(work) : NULL;
+}
+
 static void add_note(json_t *status, const char *name, const char *value)
 {
     json_t *notes = json_object_get(status, "annotation");
@@ -131,10 +137,8 @@ static struct err *patch_reserved(struct task *self, struct attachment_work *wor
 
 struct err *status_set_attached(struct task *self, struct attachment_work *work, int lun)
 {
-    const char *role = current_role(work);
-    const char *previous = role && work->in.role != work->in.wanted ? role : NULL;
     json_t *status = json_pack("{s:s, s:o, s:n}", "state", STATE_ATTACHED, "detail",
-                               detail_json(work, previous, lun), "error");
+                               detail_json(work, former_role(work), lun), "error");
 
     add_filesystem(work, status);
     add_vm(work, status);
@@ -168,8 +172,8 @@ struct err *status_set_role(struct task *self, struct attachment_work *work)
 
 struct err *status_set_attaching(struct task *self, struct attachment_work *work, int lun)
 {
-    json_t *status =
-        json_pack("{s:s, s:o}", "state", STATE_ATTACHING, "detail", detail_json(work, NULL, lun));
+    json_t *status = json_pack("{s:s, s:o}", "state", STATE_ATTACHING, "detail",
+                               detail_json(work, former_role(work), lun));
 
     add_note(status, ANNOTATION_VM, work->instance_id);
     return patch_reserved(self, work, lun, status);

@@ -59,6 +59,8 @@ MUTANTS = [
            "step(in->published ? STEP_REQUEUE : STEP_RESCHEDULE)", "step(STEP_RESCHEDULE)"),
     Mutant("a share that is being recorded counts twice", "controller/attachment/snapshot.c",
            "holds_share(other) && !has_reserved_lun(work->controller, other->spec);", "holds_share(other);"),
+    Mutant("a replica that was promoted fails as the replica", "controller/attachment/plan.c",
+           " && in->role == in->wanted) {", ") {"),
     Mutant("a promotion waits for the detach of a primary that was deleted", "controller/attachment/plan.c",
            "    if (in->volume_ready && in->role", "    if (in->volume_ready && !in->deleting && in->role"),
     Mutant("a promotion waits for a primary whose Node is gone", "controller/attachment/plan.c",

@@ -69,6 +69,8 @@ static const struct row rows[] = {
      "record-attaching 1"},
     {"a failed attempt keeps its LUN", "R", "R", "attaching", 3, "primary-attached",
      "ok 4:", "attach 3"},
+    {"one that has been promoted first records that: who published it is told of its failure", "P",
+     "R", "attaching", 3, "", "ok 4:", "record-attaching 3"},
     {"the model has it: it is attached where the model says", "P", "P", "attaching", 1, "",
      "ok 4: 1=d", "record-attached 1"},
     {"attached by somebody else: adopted", "P", "", "new", -1, "", "ok 4: 3=d",
