@@ -54,6 +54,18 @@ static bool is_requested(const Api__AzVolume *volume, const struct parameter *li
     return n == spec->n_mutable_parameters && parameters_include(has, n, list, n);
 }
 
+/* A wish that is taken back may have been carried out without being on record yet: then the disk
+ * does not have any longer what it had before. */
+static struct err *forget_what_it_had(struct task *self, struct controller *controller,
+                                      const struct kube_object *volume,
+                                      const struct parameter *list, size_t n)
+{
+    if (!volume_was_seen_with(as_volume(volume), list, n))
+        return NULL;
+    return cached_patch_status(self, controller->kube, controller->volumes, volume,
+                               if_same(volume, modification_unknown_json()), NULL);
+}
+
 /* First the parameters, then that they are to be tried: a refusal that is on record is of those
  * before. */
 static struct err *request_parameters(struct task *self, struct controller *controller,
@@ -63,6 +75,7 @@ static struct err *request_parameters(struct task *self, struct controller *cont
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
 
     if (!is_requested(as_volume(volume), list, n)) {
+        TRY(forget_what_it_had(self, controller, volume, list, n));
         TRY(cached_patch(self, controller->kube, controller->volumes, volume,
                          if_same(volume, modification_wish_json(as_volume(volume), list, n)),
                          &written));

@@ -113,6 +113,11 @@ struct err *modification_check_kept(const Api__AzVolume *volume)
                    volume->metadata->name);
 }
 
+json_t *modification_unknown_json(void)
+{
+    return json_pack("{s:{s:n}}", "status", "mutableParameters");
+}
+
 json_t *modification_begin_json(void)
 {
     return json_pack("{s:{s:n}}", "status", "modifyError");

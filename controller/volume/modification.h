@@ -26,8 +26,9 @@ struct err *modification_check_possible(const struct controller *controller,
                                         const struct kube_object *object)
     __attribute__((warn_unused_result));
 
-/* Patches of the AzVolume, for ControllerModifyVolume: the parameters, and that they are to be
- * tried (again). */
+/* Patches of the AzVolume, for ControllerModifyVolume: that it is not known what the disk has, the
+ * parameters, and that they are to be tried (again). */
+json_t *modification_unknown_json(void);
 json_t *modification_wish_json(const Api__AzVolume *volume, const struct parameter *parameters,
                                size_t n);
 json_t *modification_begin_json(void);

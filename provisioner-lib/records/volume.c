@@ -136,6 +136,16 @@ const char *volume_source_id(const Api__AzVolume *volume)
     return source ? source->content__source__id : NULL;
 }
 
+bool volume_was_seen_with(const Api__AzVolume *volume, const struct parameter *list, size_t n)
+{
+    const Api__AzVolumeStatus *status = volume->status;
+    CLEANUP(freep)
+    struct parameter *has =
+        PARAMETER_LIST(status->mutable_parameters, status->n_mutable_parameters);
+
+    return parameters_include(has, status->n_mutable_parameters, list, n);
+}
+
 bool volume_is_modifying(const Api__AzVolume *volume)
 {
     const Api__AzVolumeSpec *spec = volume->spec;
@@ -145,12 +155,8 @@ bool volume_is_modifying(const Api__AzVolume *volume)
         return false;
     CLEANUP(freep)
     struct parameter *wanted = PARAMETER_LIST(spec->mutable_parameters, spec->n_mutable_parameters);
-    CLEANUP(freep)
-    struct parameter *has =
-        PARAMETER_LIST(status->mutable_parameters, status->n_mutable_parameters);
 
-    return !parameters_include(has, status->n_mutable_parameters, wanted,
-                               spec->n_mutable_parameters);
+    return !volume_was_seen_with(volume, wanted, spec->n_mutable_parameters);
 }
 
 struct err *volume_parse_mutable(const Api__AzVolume *volume, struct volume_parameters *ret)

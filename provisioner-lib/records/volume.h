@@ -65,6 +65,9 @@ bool volume_is_multi_node(const Api__AzVolume *volume);
 
 /* ---- its modification, which ControllerModifyVolume requests in spec.mutableParameters ---- */
 
+/* When it was last recorded what the disk has (status.mutableParameters), it had these. Of a volume
+ * whose disk was created. */
+bool volume_was_seen_with(const Api__AzVolume *volume, const struct parameter *list, size_t n);
 /* Requested; neither done, which status.mutableParameters says, nor refused, which
  * status.modifyError says. */
 bool volume_is_modifying(const Api__AzVolume *volume);

@@ -48,6 +48,8 @@ MUTANTS = [
            '                  "annotation", ANNOTATION_FORGET_AFTER, ANNOTATION_DELETE_REQUEST)',
            '{s:n}}}", "status", "state", "Pending", "error",\n'
            '                  "annotation", ANNOTATION_FORGET_AFTER)', "begin_anew"),
+    Mutant("a modification that is taken back was never carried out", "controller/csi/modify_volume.c",
+           "        TRY(forget_what_it_had(self, controller, volume, list, n));\n", "        (void)forget_what_it_had;\n", "modify"),
     # ---- attachments ----
     Mutant("a primary that Kubernetes has gives way to another one", "controller/recovery/plan.c",
            "    size_t nodes = in->n_nodes - 1;", "    size_t nodes = in->n_nodes - in->n_nodes;"),
