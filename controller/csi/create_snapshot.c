@@ -84,13 +84,14 @@ static struct err *begin_anew(struct task *self, struct controller *controller, 
         if (!json_object_get(json_object_get(spec, "parameters"), old->parameters[i]->key))
             json_object_set_new(json_object_get(spec, "parameters"), old->parameters[i]->key,
                                 json_null());
-    TRY(cached_patch(self, controller->kube, controller->snapshots, object,
-                     if_unchanged(object, json_pack("{s:o}", "spec", spec)), &with_spec));
+    TRY(csi_api_error(cached_patch(self, controller->kube, controller->snapshots, object,
+                                   if_unchanged(object, json_pack("{s:o}", "spec", spec)),
+                                   &with_spec)));
     json_t *status =
         json_pack("{s:{s:s, s:n, s:{s:n, s:n}}}", "status", "state", "Pending", "error",
                   "annotation", ANNOTATION_FORGET_AFTER, ANNOTATION_DELETE_REQUEST);
-    return cached_patch_status(self, controller->kube, controller->snapshots, with_spec,
-                               if_unchanged(with_spec, status), NULL);
+    return csi_api_error(cached_patch_status(self, controller->kube, controller->snapshots,
+                                             with_spec, if_unchanged(with_spec, status), NULL));
 }
 
 static struct err *check_same(const struct kube_object *object,
@@ -115,13 +116,14 @@ static struct err *write_snapshot(struct task *self, struct controller *controll
     CLEANUP(json_decrefp)
     json_t *json = json_pack("{s:{s:s, s:[s]}, s:o}", "metadata", "name", name, "finalizers",
                              FINALIZER_SNAPSHOT, "spec", spec_json(name, request));
-    struct err *err =
-        cached_create(self, controller->kube, controller->snapshots, namespace_, json, &object);
+    struct err *err = csi_api_error(
+        cached_create(self, controller->kube, controller->snapshots, namespace_, json, &object));
 
     if (!err || err_kind(err) != ERR_EXISTS)
         return err;
     err_free(err);
-    TRY(cached_get(self, controller->kube, controller->snapshots, namespace_, name, &object));
+    TRY(csi_api_error(
+        cached_get(self, controller->kube, controller->snapshots, namespace_, name, &object)));
     TRY(check_same(object, request));
     return snapshot_has_failed(as_snapshot(object))
                ? begin_anew(self, controller, name, object, request)

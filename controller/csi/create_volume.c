@@ -178,13 +178,11 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
         drop(spec, "mutableParameters", old->mutable_parameters[i]->key);
     if (!request->volume_content_source)
         json_object_set_new(spec, "contentVolumeSource", json_null());
-    TRY(cached_patch(self, controller->kube, controller->volumes, object,
-                     if_unchanged(object, json_pack("{s:{s:o}, s:o}", "metadata", "labels",
-                                                    volume_pv_labels_json(
-                                                        parameters->pv_name, parameters->pvc_name,
-                                                        parameters->pvc_namespace),
-                                                    "spec", spec)),
-                     &with_spec));
+    json_t *labels =
+        volume_pv_labels_json(parameters->pv_name, parameters->pvc_name, parameters->pvc_namespace);
+    json_t *changes = json_pack("{s:{s:o}, s:o}", "metadata", "labels", labels, "spec", spec);
+    TRY(csi_api_error(cached_patch(self, controller->kube, controller->volumes, object,
+                                   if_unchanged(object, changes), &with_spec)));
     json_t *notes = json_pack("{s:n, s:n}", ANNOTATION_FORGET_AFTER, ANNOTATION_DELETE_REQUEST);
     if (other_source) {
         json_object_set_new(notes, ANNOTATION_SOURCE_FILESYSTEM, json_null());
@@ -192,8 +190,8 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
     }
     json_t *status = json_pack("{s:{s:s, s:n, s:o}}", "status", "state", "Pending", "error",
                                "annotation", notes);
-    return cached_patch_status(self, controller->kube, controller->volumes, with_spec,
-                               if_unchanged(with_spec, status), NULL);
+    return csi_api_error(cached_patch_status(self, controller->kube, controller->volumes, with_spec,
+                                             if_unchanged(with_spec, status), NULL));
 }
 
 /* ---- CreateVolume ---- */
@@ -202,8 +200,8 @@ static struct err *begin_anew(struct task *self, struct controller *controller,
 static struct err *look_up(struct task *self, struct controller *controller, const char *name,
                            const Csi__V1__CreateVolumeRequest *request, struct kube_object **ret)
 {
-    TRY(cached_get(self, controller->kube, controller->volumes, controller->settings.namespace_,
-                   name, ret));
+    TRY(csi_api_error(cached_get(self, controller->kube, controller->volumes,
+                                 controller->settings.namespace_, name, ret)));
     if (kube_is_deleting((*ret)->metadata))
         return err_new(ERR_BUSY, "volume %s is being deleted", request->name);
     return check_made_here(controller, *ret, request);
@@ -225,8 +223,8 @@ static struct err *write_volume(struct task *self, struct controller *controller
 {
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
     CLEANUP(json_decrefp) json_t *json = new_volume_json(name, disk, request, parameters);
-    struct err *err = cached_create(self, controller->kube, controller->volumes,
-                                    controller->settings.namespace_, json, &object);
+    struct err *err = csi_api_error(cached_create(self, controller->kube, controller->volumes,
+                                                  controller->settings.namespace_, json, &object));
 
     if (err && err_kind(err) == ERR_EXISTS) {
         err_free(err);
@@ -273,7 +271,7 @@ static struct err *wait_created(struct task *self, struct rpc_call *call, const 
         }
         CLEANUP(kube_object_unrefp) struct kube_object *seen = kube_object_ref(object);
         if (creation_has_failed(as_volume(seen)) && as_volume(seen)->status->error) {
-            TRY(failed_creation_note(self, controller, seen));
+            TRY(csi_api_error(failed_creation_note(self, controller, seen)));
             return az_error_take(as_volume(seen)->status->error);
         }
         struct err *err = store_wait(self, controller->volumes, key, csi_wait_deadline(call));
@@ -359,15 +357,15 @@ static struct err *refuse(struct task *self, struct controller *controller, cons
 {
     CLEANUP(err_freep) struct err *owned = refusal;
     CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
-    struct err *err = cached_get(self, controller->kube, controller->volumes,
-                                 controller->settings.namespace_, name, &object);
+    struct err *err = csi_api_error(cached_get(self, controller->kube, controller->volumes,
+                                               controller->settings.namespace_, name, &object));
 
     TRY(err_unless(err, ERR_NOT_FOUND));
     if (!object || kube_is_deleting(object->metadata))
         return TAKE_PTR(owned);
     if (!creation_has_failed(as_volume(object)))
         return NULL;
-    TRY(failed_creation_note(self, controller, object));
+    TRY(csi_api_error(failed_creation_note(self, controller, object)));
     return TAKE_PTR(owned);
 }
 

@@ -63,6 +63,14 @@ struct err *csi_waited_in_vain(const Api__AzError *trouble, struct err *wait_err
     return az_error_take(trouble);
 }
 
+struct err *csi_api_error(struct err *err)
+{
+    if (!err || err_is_transient(err) || err_kind(err) == ERR_NOT_FOUND ||
+        err_kind(err) == ERR_EXISTS || err_kind(err) == ERR_CANCELED)
+        return err;
+    return err_as(err_wrap(err, "the API server refuses a request of the driver"), ERR_UNAVAILABLE);
+}
+
 struct err *csi_wait_gone(struct task *self, const struct rpc_call *call, struct store *store,
                           const struct kube_object *object, csi_failure_fn *failure)
 {

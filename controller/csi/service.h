@@ -53,6 +53,11 @@ uint64_t csi_wait_deadline(const struct rpc_call *call);
 struct err *csi_waited_in_vain(const Api__AzError *trouble, struct err *wait_err)
     __attribute__((warn_unused_result));
 
+/* An error of the API server, for the caller of a call that makes something: most kinds would tell
+ * it that nothing was made, or will be, of which a refusal (HTTP 401, 403, 422) says nothing.
+ * NOT_FOUND, EXISTS and what passes by itself stay as they are; so does NULL. */
+struct err *csi_api_error(struct err *err) __attribute__((warn_unused_result));
+
 /* Waits until the object is gone from the store. Returns the recorded error if `failure` finds one,
  * which means that the object stays. */
 typedef const Api__AzError *csi_failure_fn(const struct kube_object *object);

@@ -50,6 +50,9 @@ MUTANTS = [
            '                  "annotation", ANNOTATION_FORGET_AFTER)', "begin_anew"),
     Mutant("a modification that is taken back was never carried out", "controller/csi/modify_volume.c",
            "        TRY(forget_what_it_had(self, controller, volume, list, n));\n", "        (void)forget_what_it_had;\n", "modify"),
+    Mutant("a refusal of the API server is the last word", "controller/csi/service.c",
+           '"the API server refuses a request of the driver"), ERR_UNAVAILABLE);',
+           '"the API server refuses a request of the driver"), ERR_DENIED);', "api_error"),
     # ---- attachments ----
     Mutant("a primary that Kubernetes has gives way to another one", "controller/recovery/plan.c",
            "    size_t nodes = in->n_nodes - 1;", "    size_t nodes = in->n_nodes - in->n_nodes;"),
