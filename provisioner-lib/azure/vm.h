@@ -31,6 +31,7 @@ struct vm {
     bool gone;         /* when it was to be read last, there was no such VM */
     uint64_t known_at; /* when */
     struct arm_request *reading; /* NULL: nobody reads it */
+    bool overtaken;              /* something has happened since that began */
     struct arm_request *turn;    /* that its next change waits for; NULL: none */
     struct waiters read;
 
@@ -62,5 +63,7 @@ void vm_forget_if_gone(struct vm *vm);
  * read's urgency to its own. */
 struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms,
                        enum cloud_urgency urgency) __attribute__((warn_unused_result));
+/* Something happens that the model, and an answer that is on its way, may lack. */
+void vm_outdate(struct vm *vm);
 /* Somebody with this urgency waits for what the VM's owner asks of Azure at the moment. */
 void vm_hurry(struct vm *vm, enum cloud_urgency urgency);

@@ -151,6 +151,12 @@ static uint64_t cooling_luns(const struct vm *vm)
     return cooling;
 }
 
+void vm_outdate(struct vm *vm)
+{
+    vm->known = false;
+    vm->overtaken = true;
+}
+
 /* One reader serves all who wait. A change that ends while the model is read makes the answer
  * old. */
 static struct err *read_model(struct task *self, struct vm *vm, enum cloud_urgency urgency)
@@ -161,14 +167,13 @@ static struct err *read_model(struct task *self, struct vm *vm, enum cloud_urgen
     uint64_t began = loop_now(cache->loop);
 
     vm->reading = &request;
-    vm->known = true;
+    vm->overtaken = false;
     struct err *err = vm_model_read(self, cache->arm, cache->skus, &request, &model);
     vm->reading = NULL;
     vm->gone = err && err_kind(err) == ERR_NOT_FOUND;
-    if (err)
-        vm->known = false;
-    else
+    if (!err)
         take_model(vm, &model, began);
+    vm->known = !err && !vm->overtaken;
     waiters_wake(&vm->read);
     return err;
 }
@@ -198,7 +203,7 @@ void vm_forget(struct vm_cache *cache, const char *id)
 
     if (!vm)
         return;
-    vm->known = false;
+    vm_outdate(vm);
     cloud_instance_fini(&vm->model);
 }
 

@@ -181,10 +181,12 @@ static struct err *send(struct task *self, struct vm *vm, const struct vm_update
 {
     bool known = vm->known;
 
-    vm->known = false;
+    vm_outdate(vm);
     struct err *err = vm_update_send(self, vm->cache->arm, vm->id, update, &vm->cache->way);
-    bool sent = !err || err_kind(err) != ERR_NOT_SENT;
-    vm->known = !sent && known; /* whatever was read meanwhile may be from before */
+    if (!err || err_kind(err) != ERR_NOT_SENT)
+        vm_outdate(vm); /* whatever was read meanwhile may be from before */
+    else
+        vm->known = known;
     return err;
 }
 

@@ -1,4 +1,4 @@
-/* Which VMs are kept in memory. */
+/* Which VMs are kept in memory, and when their models count as known. */
 #include "provisioner-lib/azure/vm_cache.h"
 #include "provisioner-lib/azure/vm_queue.h"
 
@@ -60,7 +60,8 @@ static void set_gone(struct scene *scene, bool gone)
 struct asker {
     struct scene *scene;
     char id[160];
-    bool detaches, ended;
+    const struct vm_change *change; /* NULL: it looks */
+    bool ended;
     struct err *err;
 };
 
@@ -70,10 +71,8 @@ static void ask(struct task *self, void *arg)
     struct vm_cache *cache = asker->scene->cache;
     CLEANUP(cloud_instance_fini) struct cloud_instance model = {0};
 
-    asker->err = asker->detaches
-                     ? vm_change(self, cache, asker->id,
-                                 &(struct vm_change){.kind = VM_DETACH, .disk_id = DISK})
-                     : vm_get(self, cache, asker->id, 0, CLOUD_AUDIT, &model);
+    asker->err = asker->change ? vm_change(self, cache, asker->id, asker->change)
+                               : vm_get(self, cache, asker->id, 0, CLOUD_AUDIT, &model);
     asker->ended = true;
 }
 
@@ -118,7 +117,8 @@ static void test_generations_of_instances(void **state)
 static void test_what_is_waited_for_is_kept(void **state)
 {
     struct scene scene;
-    struct asker change = {.detaches = true};
+    const struct vm_change detach = {.kind = VM_DETACH, .disk_id = DISK};
+    struct asker change = {.change = &detach};
 
     (void)state;
     open_scene(&scene);
@@ -160,12 +160,99 @@ static void test_what_nobody_asks_for_is_forgotten_in_time(void **state)
     close_scene(&scene);
 }
 
+/* By which model it is decided whether an attach is still wanted. */
+struct wish {
+    int times;
+    bool by_model;
+};
+
+static bool is_wanted(void *ctx, const struct cloud_instance *instance)
+{
+    struct wish *wish = ctx;
+
+    wish->times++;
+    wish->by_model = instance;
+    return true;
+}
+
+static void decide_during_read(struct scene *scene, struct wish *ret)
+{
+    const struct vm_change attach = {
+        .kind = VM_ATTACH, .disk_id = DISK, .precondition = is_wanted, .ctx = ret};
+    struct asker change = {.change = &attach}, reader = {0};
+
+    vm_announce(scene->cache, POOL "1", true); /* so that the change waits */
+    begin(scene, &change, 1);
+    begin(scene, &reader, 1);
+    loop_advance(scene->scripted->loop, 50);
+    assert_false(reader.ended);
+    vm_reconsider(scene->cache, DISK);
+    assert_int_equal(ret->times, 1);
+    struct wish decided = *ret;
+    vm_announce(scene->cache, POOL "1", false);
+    loop_advance(scene->scripted->loop, 5000);
+    assert_true(reader.ended);
+    assert_ok(reader.err);
+    assert_true(change.ended);
+    err_free(change.err); /* no change succeeds here */
+    *ret = decided;
+}
+
+/* Until it has been read, nothing is known of the VM, its disks and its places. */
+static void test_a_model_is_not_known_while_it_is_read(void **state)
+{
+    struct scene scene;
+    struct wish wish = {0};
+
+    (void)state;
+    open_scene(&scene);
+    decide_during_read(&scene, &wish);
+    assert_false(wish.by_model);
+    close_scene(&scene);
+}
+
+/* It is no older than it was. */
+static void test_a_known_model_is_known_while_it_is_read_anew(void **state)
+{
+    struct scene scene;
+    struct wish wish = {0};
+
+    (void)state;
+    open_scene(&scene);
+    look(&scene, 1, false);
+    decide_during_read(&scene, &wish);
+    assert_true(wish.by_model);
+    close_scene(&scene);
+}
+
+static void test_a_read_that_was_overtaken_is_repeated(void **state)
+{
+    struct scene scene;
+    struct asker reader = {0};
+
+    (void)state;
+    open_scene(&scene);
+    look(&scene, 1, false);
+    size_t before = scene.scripted->n_sent;
+    begin(&scene, &reader, 1);
+    loop_advance(scene.scripted->loop, 50);
+    vm_forget(scene.cache, POOL "1");
+    loop_advance(scene.scripted->loop, 1000);
+    assert_true(reader.ended);
+    assert_ok(reader.err);
+    assert_int_equal(scene.scripted->n_sent, before + 2);
+    close_scene(&scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_generations_of_instances),
         cmocka_unit_test(test_what_is_waited_for_is_kept),
         cmocka_unit_test(test_what_nobody_asks_for_is_forgotten_in_time),
+        cmocka_unit_test(test_a_model_is_not_known_while_it_is_read),
+        cmocka_unit_test(test_a_known_model_is_known_while_it_is_read_anew),
+        cmocka_unit_test(test_a_read_that_was_overtaken_is_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
