@@ -18,6 +18,9 @@ struct node_infos {
     size_t n;
     struct node_info *by_name;
     struct list assumed;
+    /* Loop time of the last heartbeat of any plug-in, and of the first one since there was a gap in
+     * which there was none. */
+    uint64_t heard_at, hearing_since;
 };
 
 struct node_infos *node_infos_new(struct loop *loop, const char *driver_name,
@@ -27,6 +30,7 @@ struct node_infos *node_infos_new(struct loop *loop, const char *driver_name,
 
     table->loop = loop;
     table->heartbeat_limit_ms = heartbeat_limit_ms;
+    table->heard_at = table->hearing_since = loop_now(loop);
     list_init(&table->assumed);
     table->zone_label = mem_printf(ZONE_OF_DRIVER, driver_name);
     return table;
@@ -82,9 +86,23 @@ bool node_info_is_ready(const struct node_infos *table, const struct node_info *
     return row->ready && row->plugin_ready && is_heard(table, row);
 }
 
+static bool is_gap(const struct node_infos *table)
+{
+    return loop_now(table->loop) - table->heard_at >= table->heartbeat_limit_ms / 2;
+}
+
+/* While nobody is heard of it is the API server that is away, or this process that hears nothing;
+ * afterwards each plug-in has its time to be heard of again. Otherwise all replicas would move to
+ * the nodes that are heard of first. */
+static bool does_silence_count(const struct node_infos *table)
+{
+    return !is_gap(table) &&
+           loop_now(table->loop) - table->hearing_since >= table->heartbeat_limit_ms;
+}
+
 bool node_info_is_unreachable(const struct node_infos *table, const struct node_info *row)
 {
-    if (row->given_up || !row->has_plugin || !is_heard(table, row))
+    if (row->given_up || !row->has_plugin || (!is_heard(table, row) && does_silence_count(table)))
         return true;
     return row->unwell && loop_now(table->loop) - row->unwell_since >= table->heartbeat_limit_ms;
 }
@@ -184,6 +202,18 @@ void node_infos_node_changed(struct node_infos *table, const struct kube_object 
     drop_if_empty(table, row);
 }
 
+static void note_heartbeat(struct node_infos *table, struct node_info *row, int64_t heard_us)
+{
+    uint64_t now = loop_now(table->loop);
+
+    if (heard_us && heard_us != row->heard_us) {
+        if (is_gap(table))
+            table->hearing_since = now;
+        table->heard_at = now;
+    }
+    row->heard_us = heard_us;
+}
+
 void node_infos_plugin_changed(struct node_infos *table, const struct kube_object *before,
                                const struct kube_object *after)
 {
@@ -193,7 +223,7 @@ void node_infos_plugin_changed(struct node_infos *table, const struct kube_objec
 
     row->has_plugin = after != NULL;
     row->plugin_ready = status && status->ready_for_volume_allocation;
-    row->heard_us = after ? driver_node_heard_us(KUBE_AS(Api__AzDriverNode, after)) : 0;
+    note_heartbeat(table, row, after ? driver_node_heard_us(KUBE_AS(Api__AzDriverNode, after)) : 0);
     row->slots =
         status && status->slots && status->slots->limit > 0 ? (unsigned)status->slots->limit : 0;
     note_health(table, row);

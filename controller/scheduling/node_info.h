@@ -53,7 +53,7 @@ struct node_info *node_infos_find(const struct node_infos *table, const char *na
 /* Whether a replica may be placed there. */
 bool node_info_is_ready(const struct node_infos *table, const struct node_info *row);
 /* Whether the node has not been ready for so long that a replica there no longer counts; a short
- * interruption does not matter. */
+ * interruption does not matter, nor does a silence of all plug-ins at once. */
 bool node_info_is_unreachable(const struct node_infos *table, const struct node_info *row);
 unsigned node_info_free_slots(const struct node_info *row);
 

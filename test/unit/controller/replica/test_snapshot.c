@@ -186,9 +186,35 @@ static void put(struct store *store, const ProtobufCMessageDescriptor *type, cha
     store_put(store, object);
 }
 
-static void put_node(struct controller *c, unsigned i, const struct node *node)
+static struct kube_object *plugin_of(const struct controller *c, const char *node, unsigned limit,
+                                     uint64_t silent_ms)
 {
     char heard[TIMESTAMP_SIZE];
+
+    timestamp_format_micro(loop_wall_us(c->loop) - (int64_t)silent_ms * 1000, heard);
+    return object_taken(&api__az_driver_node__descriptor,
+                        mem_printf("{'metadata':{'name':'%s','namespace':'d'},'status':{"
+                                   "'lastHeartbeatTime':'%s','readyForVolumeAllocation':true,"
+                                   "'slots':{'limit':%u}}}",
+                                   node, heard, limit));
+}
+
+/* For as long as a process must have, for a silence to count: to a node that goes again. */
+static void listen(struct controller *c)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *last = NULL;
+
+    for (unsigned i = 0; i < 4; i++) {
+        kube_object_unref(last);
+        last = plugin_of(c, "elsewhere", 0, 0);
+        node_infos_plugin_changed(c->node_infos, NULL, last);
+        loop_skip(c->loop, LIMIT_MS / 4);
+    }
+    node_infos_plugin_changed(c->node_infos, last, NULL);
+}
+
+static void put_node(struct controller *c, unsigned i, const struct node *node)
+{
     CLEANUP(freep)
     char *used = node->used < MAX_VOLUMES
                      ? mem_printf("'kubernetes.io/csi/" DRIVER "^" DISK "v%u'", node->used)
@@ -206,15 +232,9 @@ static void put_node(struct controller *c, unsigned i, const struct node *node)
 
     store_put(c->nodes, object);
     node_infos_node_changed(c->node_infos, NULL, object);
-    timestamp_format_micro(loop_wall_us(c->loop) - (node->silent ? 2 : 0) * LIMIT_MS * 1000LL,
-                           heard);
     CLEANUP(kube_object_unrefp)
     struct kube_object *plugin =
-        object_taken(&api__az_driver_node__descriptor,
-                     mem_printf("{'metadata':{'name':'n%u','namespace':'d'},'status':{"
-                                "'lastHeartbeatTime':'%s','readyForVolumeAllocation':true,"
-                                "'slots':{'limit':%u}}}",
-                                i, heard, node->limit));
+        plugin_of(c, object->metadata->name, node->limit, node->silent ? 2 * LIMIT_MS : 0);
     node_infos_plugin_changed(c->node_infos, NULL, plugin);
 }
 
@@ -319,6 +339,7 @@ static void open_controller(struct controller *c, const struct cluster *cluster)
     };
     c->node_infos = node_infos_new(c->loop, c->settings.driver_name, LIMIT_MS);
     indexes_add(c);
+    listen(c);
     for (unsigned i = 0; i < cluster->n_nodes; i++)
         put_node(c, i, &cluster->nodes[i]);
     for (unsigned i = 0; i < cluster->n_volumes; i++)

@@ -12,7 +12,7 @@ enum { LIMIT_MS = 60 * 1000 };
 struct world {
     struct loop *loop;
     struct node_infos *table;
-    struct kube_object *node, *plugin; /* as they were put last; NULL: there is none */
+    struct kube_object *node; /* as it was put last; NULL: there is none */
 };
 
 static int set_up(void **state)
@@ -31,7 +31,6 @@ static int tear_down(void **state)
 
     node_infos_free(world->table);
     kube_object_unref(world->node);
-    kube_object_unref(world->plugin);
     loop_free(world->loop);
     free(world);
     return 0;
@@ -56,19 +55,39 @@ static void set_node(struct world *world, const char *ready)
     kube_object_unref(before);
 }
 
+/* The AzDriverNode with its last heartbeat. */
+static void put_plugin(struct world *world, const char *name, bool ready, int64_t heard_us)
+{
+    char heard[TIMESTAMP_SIZE];
+
+    timestamp_format_micro(heard_us, heard);
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *plugin = object_taken(
+        &api__az_driver_node__descriptor,
+        mem_printf("{'metadata':{'name':'%s','namespace':'d'},'status':{'lastHeartbeatTime':'%s',"
+                   "'readyForVolumeAllocation':%s,'slots':{'limit':4}}}",
+                   name, heard, ready ? "true" : "false"));
+    node_infos_plugin_changed(world->table, NULL, plugin);
+}
+
 static void beat(struct world *world, bool ready)
 {
-    struct kube_object *before = world->plugin;
-    char now[TIMESTAMP_SIZE];
+    put_plugin(world, "n", ready, loop_wall_us(world->loop));
+}
 
-    timestamp_format_micro(loop_wall_us(world->loop), now);
-    world->plugin = object_taken(
-        &api__az_driver_node__descriptor,
-        mem_printf("{'metadata':{'name':'n','namespace':'d'},'status':{'lastHeartbeatTime':'%s',"
-                   "'readyForVolumeAllocation':%s,'slots':{'limit':4}}}",
-                   now, ready ? "true" : "false"));
-    node_infos_plugin_changed(world->table, before, world->plugin);
-    kube_object_unref(before);
+static void beat_elsewhere(struct world *world)
+{
+    put_plugin(world, "other", true, loop_wall_us(world->loop));
+}
+
+/* Time in which another node is heard of. */
+static void pass(struct world *world, uint64_t ms)
+{
+    for (uint64_t step; ms > 0; ms -= step) {
+        step = ms < LIMIT_MS / 4 ? ms : LIMIT_MS / 4;
+        loop_advance(world->loop, step);
+        beat_elsewhere(world);
+    }
 }
 
 static const struct node_info *row(const struct world *world)
@@ -149,20 +168,70 @@ static void test_silence(void **state)
 {
     struct world *world = *state;
 
+    pass(world, LIMIT_MS); /* as long as a new process listens first */
     set_node(world, "True");
     beat(world, true);
     assert_null(node_infos_newly_unreachable(world->table));
-    loop_advance(world->loop, LIMIT_MS - 1);
+    pass(world, LIMIT_MS - 1);
     assert_health(world, true, false);
     assert_null(node_infos_newly_unreachable(world->table));
-    loop_advance(world->loop, 1);
+    pass(world, 1);
     assert_health(world, false, true);
     assert_ptr_equal(node_infos_newly_unreachable(world->table), row(world));
     assert_null(node_infos_newly_unreachable(world->table));
     beat(world, true);
     assert_null(node_infos_newly_unreachable(world->table));
-    loop_advance(world->loop, LIMIT_MS);
+    pass(world, LIMIT_MS);
     assert_non_null(node_infos_newly_unreachable(world->table));
+}
+
+static void assert_lost_after(struct world *world, uint64_t ms)
+{
+    pass(world, ms - 1);
+    assert_health(world, false, false);
+    assert_null(node_infos_newly_unreachable(world->table));
+    pass(world, 1);
+    assert_health(world, false, true);
+    assert_non_null(node_infos_newly_unreachable(world->table));
+}
+
+/* The API server is away: no node is lost by that, nor by being heard of later than others. */
+static void test_nobody_is_heard(void **state)
+{
+    struct world *world = *state;
+
+    set_node(world, "True");
+    beat(world, true);
+    pass(world, LIMIT_MS / 4);
+    loop_advance(world->loop, 3 * LIMIT_MS);
+    assert_health(world, false, false);
+    assert_null(node_infos_newly_unreachable(world->table));
+    beat_elsewhere(world);
+    assert_lost_after(world, LIMIT_MS);
+
+    /* For less than the limit, which the node's silence exceeds all the same. */
+    beat(world, true);
+    assert_health(world, true, false);
+    pass(world, LIMIT_MS / 4);
+    loop_advance(world->loop, LIMIT_MS * 7 / 8);
+    beat_elsewhere(world);
+    assert_health(world, false, false);
+    beat(world, true);
+    assert_health(world, true, false);
+}
+
+/* It cannot know whether there was such a gap before. */
+static void test_a_new_process(void **state)
+{
+    struct world *world = *state;
+
+    loop_advance(world->loop, 3 * LIMIT_MS);
+    node_infos_free(world->table);
+    world->table = node_infos_new(world->loop, "disk.csi.azure.com", LIMIT_MS);
+    put_plugin(world, "n", true, 1);
+    beat_elsewhere(world);
+    set_node(world, "True");
+    assert_lost_after(world, LIMIT_MS);
 }
 
 static struct kube_object *attachment(const char *role)
@@ -220,6 +289,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_who_is_given_up_is_lost_at_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_plugin_has_a_say, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_silence, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_nobody_is_heard, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_new_process, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_slots, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_row_stays_as_long_as_there_is_anything, set_up,
                                         tear_down),
