@@ -15,6 +15,7 @@ enum {
     US_IN_MS = 1000,
     AT_A_TIME = 8,
     RETRY_MS = 1000,
+    MOST_MISSES = 2, /* watches are not further behind than so many pauses */
     FAILING_MS = 60 * 1000,
     LOOK_MS = 1000, /* at least so often while there are gates: the wall clock may be set */
     LEAVE_MS = 3000,
@@ -23,7 +24,8 @@ enum {
 /* A pod with the gate. */
 struct gated_pod {
     char *key, *uid;
-    int64_t due_us; /* when the gate is overdue, or is to be tried again */
+    int64_t due_us;  /* when the gate is overdue, or is to be tried again */
+    unsigned misses; /* removals that did not apply */
     UT_hash_handle hh;
 };
 
@@ -103,6 +105,23 @@ struct removal {
     struct kube_object *object;
 };
 
+/* What does not apply is about a gate that has gone, as the watch will say soon. If it does not,
+ * the patch itself is refused: policies give the same answer. */
+static struct err *remove_from(struct task *self, struct overdue_gates *gates,
+                               const struct kube_object *object, json_t *patch)
+{
+    struct err *err = kube_json_patch(self, gates->kube, &PODS, object->metadata->namespace_,
+                                      object->metadata->name, patch);
+    struct gated_pod *pod;
+
+    if (!err || err_kind(err) != ERR_INVALID)
+        return err;
+    HASH_FIND_STR(gates->gated, object->key, pod);
+    return pod && same_text(pod->uid, object->metadata->uid) && ++pod->misses > MOST_MISSES
+               ? err_as(err, ERR_DENIED)
+               : err;
+}
+
 /* Somebody else may have been faster. */
 static bool is_over(const struct err *err)
 {
@@ -128,8 +147,7 @@ static void remove_gate(struct task *self, void *arg)
     if (!patch)
         return;
     CLEANUP(err_freep)
-    struct err *err = kube_json_patch(self, removal->gates->kube, &PODS,
-                                      object->metadata->namespace_, object->metadata->name, patch);
+    struct err *err = remove_from(self, removal->gates, object, patch);
     note(removal->gates, err);
     if (!err)
         log_info("pod %s: its scheduling gate " PLACEMENT_GATE " was overdue and is removed",

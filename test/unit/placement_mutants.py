@@ -91,6 +91,8 @@ PLACEMENT_MUTANTS = [
            "    FAILING_MS = 60 * 1000,", "    FAILING_MS = 24 * 60 * 60 * 1000,"),
     Mutant("who was slower than others has failed", EXTENDER + "overdue_gates.c",
            "    bool failed = err && !is_over(err);", "    bool failed = err != NULL;"),
+    Mutant("a gate that a policy keeps counts as gone", EXTENDER + "overdue_gates.c",
+           "++pod->misses > MOST_MISSES", "++pod->misses > 1000"),
     Mutant("who leaves leaves gates behind", EXTENDER + "overdue_gates.c",
            "    HASH_FOREACH(gates->gated, pod)\n        pod->due_us = 0;\n", ""),
 ]

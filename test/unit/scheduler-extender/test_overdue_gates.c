@@ -122,6 +122,27 @@ static void test_what_fails_is_tried_again(void **state)
     end(&scene);
 }
 
+/* A policy answers as if the gate were gone; but it is there. */
+static void test_a_patch_that_never_applies_is_refused(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    begin(&scene, GATED("a", "1", LONG_AGO));
+    scene.watched.patch_status = 422;
+    loop_advance(scene.watched.loop, 1500);
+    assert_int_equal(scene.watched.n_patches, 2);
+    assert_true(overdue_gates_are_removed(scene.gates));
+    loop_advance(scene.watched.loop, 1000);
+    assert_int_equal(scene.watched.n_patches, 3);
+    assert_false(overdue_gates_are_removed(scene.gates));
+    watched_say(&scene.watched, "MODIFIED", POD_OF("a", "another", "10", LONG_AGO, OURS));
+    loop_advance(scene.watched.loop, 50);
+    assert_int_equal(scene.watched.n_patches, 4);
+    assert_true(overdue_gates_are_removed(scene.gates));
+    end(&scene);
+}
+
 /* Then nothing is left that would be tried, and show that it works again. */
 static void test_somebody_else_removes_what_has_failed(void **state)
 {
@@ -215,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_a_gate_that_was_overdue_before),
         cmocka_unit_test(test_a_pod_waits_since_it_was_seen),
         cmocka_unit_test(test_what_fails_is_tried_again),
+        cmocka_unit_test(test_a_patch_that_never_applies_is_refused),
         cmocka_unit_test(test_somebody_else_removes_what_has_failed),
         cmocka_unit_test(test_a_few_at_a_time),
         cmocka_unit_test(test_who_leaves_takes_all_away),
