@@ -121,7 +121,21 @@ static struct err *nominate(struct task *self, const struct controller *controll
                       pod->metadata->name, "status", patch, NULL);
 }
 
-/* What does not apply was about a pod whose gate has gone since. */
+/* What does not apply was about a pod whose gate has gone since. But gates only ever go: if the
+ * patch would still be the same, it did apply, and it is a policy that gives this answer. */
+static struct err *why_refused(struct task *self, const struct controller *controller,
+                               const struct kube_object *pod, const json_t *patch, struct err *err)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
+    CLEANUP(err_freep)
+    struct err *unread = kube_get(self, controller->leading->placement_kube, &PODS,
+                                  pod->metadata->namespace_, pod->metadata->name, &now);
+    CLEANUP(json_decrefp)
+    json_t *same = unread ? NULL : placement_gate_removal(KUBE_AS(Api__Pod, now));
+
+    return err_as(err, same && json_equal(same, patch) ? ERR_DENIED : ERR_CONFLICT);
+}
+
 static struct err *ungate(struct task *self, const struct controller *controller,
                           const struct kube_object *pod)
 {
@@ -131,7 +145,8 @@ static struct err *ungate(struct task *self, const struct controller *controller
         return err_new(ERR_INTERNAL, "pod %s has no uid", pod->key);
     struct err *err = kube_json_patch(self, controller->leading->placement_kube, &PODS,
                                       pod->metadata->namespace_, pod->metadata->name, patch);
-    return err && err_kind(err) == ERR_INVALID ? err_as(err, ERR_CONFLICT) : err;
+    return err && err_kind(err) == ERR_INVALID ? why_refused(self, controller, pod, patch, err)
+                                               : err;
 }
 
 /* ---- what is said ---- */

@@ -48,4 +48,8 @@ NOMINATION_MUTANTS = [
     Mutant("a pod keeps the places of its former proposal", RESERVED,
            "    reservations_end(controller, pod);\n    drop_old", "    drop_old", "snapshot"),
     Mutant("reservations have no bound", RESERVED, "&& reservations->n < MOST_RESERVATIONS)", ")", "snapshot"),
+    Mutant("a policy that keeps the gate is told to nobody", "controller/placement/reconcile.c",
+           "same && json_equal(same, patch) ? ERR_DENIED", "same && !patch ? ERR_DENIED"),
+    Mutant("a gate that somebody has removed is a policy's", "controller/placement/reconcile.c",
+           "same && json_equal(same, patch) ? ERR_DENIED", "same && patch ? ERR_DENIED"),
 ]

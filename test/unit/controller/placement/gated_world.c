@@ -145,18 +145,26 @@ static char *volumes_text(const char *claims)
     return text;
 }
 
+static struct kube_object *put_pod(struct gated_world *world, const char *name, const char *claims,
+                                   const char *where)
+{
+    CLEANUP(freep) char *volumes = volumes_text(claims);
+
+    return put(world->c.pods, &api__pod__descriptor,
+               mem_printf("{'metadata':{'name':'%s','namespace':'shop','uid':'%s',"
+                          "'labels':{'app':'x'}},"
+                          "'spec':{%s,'volumes':[%s]},'status':{'phase':'Pending'}}",
+                          name, name, where, volumes));
+}
+
 struct kube_object *gated_world_pod(struct gated_world *world, const char *name, const char *claims,
                                     const char *node)
 {
-    CLEANUP(freep) char *volumes = volumes_text(claims);
     CLEANUP(freep)
     char *where = node ? mem_printf("'nodeName':'%s'", node)
                        : mem_strdup("'schedulingGates':[{'name':'" PLACEMENT_GATE "'}]");
 
-    return put(world->c.pods, &api__pod__descriptor,
-               mem_printf("{'metadata':{'name':'%s','namespace':'shop','labels':{'app':'x'}},"
-                          "'spec':{%s,'volumes':[%s]},'status':{'phase':'Pending'}}",
-                          name, where, volumes));
+    return put_pod(world, name, claims, where);
 }
 
 void gated_world_remove_pod(struct gated_world *world, const char *name)

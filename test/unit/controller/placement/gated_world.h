@@ -26,7 +26,8 @@ void gated_world_node_ready(struct gated_world *world, const char *name, const c
 void gated_world_volume(struct gated_world *world, const char *name, int mode);
 void gated_world_attachment(struct gated_world *world, const char *volume, const char *node,
                             const char *role, const char *state);
-/* `claims` are names, separated by spaces; `node` NULL: it is at the gate. */
+/* `claims` are names, separated by spaces; `node` NULL: it is at the gate. Its
+ * UID is its name. */
 struct kube_object *gated_world_pod(struct gated_world *world, const char *name, const char *claims,
                                     const char *node);
 void gated_world_remove_pod(struct gated_world *world, const char *name);

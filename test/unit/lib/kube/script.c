@@ -92,7 +92,8 @@ static void check_content_type(const struct http_request *request)
     if (!request->body)
         assert_null(type);
     else if (strcmp(request->method, "PATCH") == 0)
-        assert_string_equal(type, "application/merge-patch+json");
+        assert_string_equal(type, request->body[0] == '[' ? "application/json-patch+json"
+                                                          : "application/merge-patch+json");
     else
         assert_string_equal(type, "application/json");
 }
