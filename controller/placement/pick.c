@@ -10,6 +10,7 @@ static const char *const words[N_PICK_RESULTS] = {
     [PICK_NODE] = "Nominated",          [PICK_NO_VOLUME] = "NoVolume",
     [PICK_NO_ATTACHMENT] = "NoReplica", [PICK_UNHEALTHY] = "NodesNotReady",
     [PICK_REFUSED] = "NodesRefused",    [PICK_NO_PLACE] = "NodesFull",
+    [PICK_HELD] = "OtherGates",
 };
 
 const char *pick_result_word(enum pick_result result)

@@ -33,6 +33,7 @@ enum pick_result {
     PICK_UNHEALTHY,     /* nodes have them, but none of these is well */
     PICK_REFUSED,       /* the scheduler would take none of those that are well */
     PICK_NO_PLACE,      /* those that it would take are full */
+    PICK_HELD,          /* nothing is picked for the pod as long as others hold it back */
     N_PICK_RESULTS,
 };
 

@@ -92,12 +92,23 @@ static void keep(struct controller *controller, const char *key, const struct pl
     reservations_make(controller, key, node->name, work->volumes, work->n_volumes);
 }
 
+/* The gates of others may hold it back for hours: what is known now is old then, and a place that
+ * is reserved for it is missed by others. */
+static bool is_held_by_others(const Api__Pod *pod)
+{
+    return pod->spec->n_scheduling_gates > 1;
+}
+
 static void pick_for(struct task *self, struct controller *controller, const char *key,
                      const Api__Pod *pod, struct proposal *ret)
 {
     CLEANUP(placement_work_fini) struct placement_work work = {0};
     CLEANUP(freep) char *wished = NULL;
 
+    if (is_held_by_others(pod)) {
+        ret->result = PICK_HELD;
+        return;
+    }
     placement_work_gather(controller, pod, NULL, &work);
     if (work.n_nodes > 1) { /* there is something to wish for */
         wished = wished_node(self, controller, pod);

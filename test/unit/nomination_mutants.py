@@ -50,6 +50,8 @@ NOMINATION_MUTANTS = [
     Mutant("reservations have no bound", RESERVED, "&& reservations->n < MOST_RESERVATIONS)", ")", "snapshot"),
     Mutant("a policy that keeps the gate is told to nobody", "controller/placement/reconcile.c",
            "same && json_equal(same, patch) ? ERR_DENIED", "same && !patch ? ERR_DENIED"),
+    Mutant("a place is reserved for a pod that others hold back", "controller/placement/reconcile.c",
+           "return pod->spec->n_scheduling_gates > 1;", "return pod->spec->n_scheduling_gates > 100;"),
     Mutant("a gate that somebody has removed is a policy's", "controller/placement/reconcile.c",
            "same && json_equal(same, patch) ? ERR_DENIED", "same && patch ? ERR_DENIED"),
 ]

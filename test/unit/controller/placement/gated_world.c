@@ -167,6 +167,14 @@ struct kube_object *gated_world_pod(struct gated_world *world, const char *name,
     return put_pod(world, name, claims, where);
 }
 
+struct kube_object *gated_world_held_pod(struct gated_world *world, const char *name,
+                                         const char *claims)
+{
+    return put_pod(world, name, claims,
+                   "'schedulingGates':[{'name':'example.com/quota'},{'name':'" PLACEMENT_GATE
+                   "'}]");
+}
+
 void gated_world_remove_pod(struct gated_world *world, const char *name)
 {
     CLEANUP(freep) char *key = mem_printf("shop/%s", name);

@@ -30,4 +30,7 @@ void gated_world_attachment(struct gated_world *world, const char *volume, const
  * UID is its name. */
 struct kube_object *gated_world_pod(struct gated_world *world, const char *name, const char *claims,
                                     const char *node);
+/* At the gate, behind one of somebody else. */
+struct kube_object *gated_world_held_pod(struct gated_world *world, const char *name,
+                                         const char *claims);
 void gated_world_remove_pod(struct gated_world *world, const char *name);

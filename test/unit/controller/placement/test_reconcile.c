@@ -1,6 +1,8 @@
 /* What is asked of the API server for a pod at the gate, and what its answers mean. */
 #include "controller/placement/reconcile.h"
 
+#include "controller/placement/reservations.h"
+#include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "test/unit/controller/placement/gated_world.h"
 #include "test/unit/expect.h"
@@ -13,9 +15,11 @@
     "'spec':{'schedulingGates':[" gates "]}}"
 #define GATE "{'name':'disk.csi.azure.com/placement'}"
 
+enum { SUCCESS = -1 };
+
 struct reconciling {
     struct controller *controller;
-    enum err_kind kind; /* of what has come of it */
+    int kind; /* of the error; SUCCESS if there is none */
 };
 
 static void run(struct task *self, void *arg)
@@ -24,11 +28,11 @@ static void run(struct task *self, void *arg)
     CLEANUP(err_freep)
     struct err *err = reconcile_placement(self, reconciling->controller, "shop/p");
 
-    reconciling->kind = err_kind(err);
+    reconciling->kind = err ? (int)err_kind(err) : SUCCESS;
 }
 
 /* Of pod "p", with an API server that is asked for exactly this. */
-static enum err_kind reconcile(struct gated_world *world, const struct script_step *steps, size_t n)
+static int reconcile(struct gated_world *world, const struct script_step *steps, size_t n)
 {
     struct reconciling reconciling = {.controller = &world->c};
     struct task_group group;
@@ -78,10 +82,28 @@ static void test_a_removal_that_is_refused(void **state)
     }
 }
 
+/* Its place would be reserved for nobody. */
+static void test_a_pod_that_others_hold(void **state)
+{
+    const struct script_step steps[] = {SCRIPT_ANSWER(UNGATE("1"), 200, "{}")};
+    struct gated_world world;
+
+    (void)state;
+    gated_world_open(&world);
+    gated_world_node(&world, "a", 4, "");
+    gated_world_volume(&world, "one", 1);
+    gated_world_attachment(&world, "one", "a", ROLE_REPLICA, STATE_ATTACHED);
+    gated_world_held_pod(&world, "p", "one");
+    assert_int_equal(reconcile(&world, steps, COUNT_OF(steps)), SUCCESS);
+    assert_int_equal(reservations_count(&world.c, "a", NULL, 0), 0);
+    gated_world_close(&world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_removal_that_is_refused),
+        cmocka_unit_test(test_a_pod_that_others_hold),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
