@@ -8,6 +8,12 @@
 #include "lib/kube/pod.h"
 #include "lib/kube/selector.h"
 
+enum {
+    MOST_COMPARED = 32 * 1024 * 1024,
+    LOOK = 64, /* what it takes to come to another pod, in bytes that could be compared meanwhile */
+    MOST_REPELLING = 16 * 1024, /* bytes of the terms by which a pod keeps others away */
+};
+
 /* Nodes with this label are meant if its value is one of `domains`. */
 struct affinity_rule {
     const char *key;
@@ -53,7 +59,9 @@ void pod_index_repelling(const struct kube_object *object,
 {
     const Api__PodAffinity *anti = pod_affinity_of(KUBE_AS(Api__Pod, object))->pod_anti_affinity;
 
-    for (size_t i = 0; anti && i < N_REQUIRED(anti); i++) {
+    if (!anti || protobuf_c_message_get_packed_size(&anti->base) > MOST_REPELLING)
+        return;
+    for (size_t i = 0; i < N_REQUIRED(anti); i++) {
         const Api__LabelSelector *selector = REQUIRED(anti)[i]->label_selector;
         CLEANUP(freep) char *value = NULL;
 
@@ -158,6 +166,14 @@ static void rules_fini(struct affinity_rules *rules)
     for (size_t i = 0; i < rules->n; i++)
         string_set_clear(&rules->items[i].domains);
     free(rules->items);
+    *rules = (struct affinity_rules){0};
+}
+
+void interpod_affinity_fini(struct interpod_affinity *affinity)
+{
+    rules_fini(&affinity->affinity);
+    rules_fini(&affinity->anti_affinity);
+    rules_fini(&affinity->preferred);
 }
 
 /* Calls `take` for every pod that the first term selects, whichever node it is on. */
@@ -166,6 +182,7 @@ struct search {
     const struct surroundings *surroundings;
     Api__PodAffinityTerm *const *terms; /* of the pod, all of which have to select another */
     size_t n_terms;
+    size_t size;                 /* what it takes to compare them with one */
     struct affinity_rule *rules; /* one for each of them */
     bool found;                  /* a pod that counts */
     bool would;                  /* the pod itself would do, or one that comes along */
@@ -182,6 +199,13 @@ static void look_at(struct search *search, const Api__Pod *other)
     search->found |= node != NULL;
     for (size_t i = 0; node && i < search->n_terms; i++)
         add_domain(&search->rules[i], node);
+}
+
+/* With one more pod, or namespace. */
+static bool may_compare(const struct search *search)
+{
+    search->affinity->compared += search->size;
+    return search->affinity->compared <= MOST_COMPARED;
 }
 
 /* The pods of the namespace that the term can be about, by the rarest of the labels that it names.
@@ -205,7 +229,7 @@ static void look_in(struct search *search, const char *namespace_)
             n = n_with;
         }
     }
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && may_compare(search); i++)
         look_at(search, KUBE_AS(Api__Pod, pods[i]));
 }
 
@@ -215,6 +239,9 @@ static void search_pods(struct search *search)
     const Api__PodAffinityTerm *term = search->terms[0];
     const char *owner = search->affinity->pod->metadata->namespace_;
 
+    search->size = LOOK;
+    for (size_t i = 0; i < search->n_terms; i++)
+        search->size += protobuf_c_message_get_packed_size(&search->terms[i]->base);
     if (!term->namespace_selector && term->n_namespaces == 0)
         look_in(search, owner);
     for (size_t i = 0; i < term->n_namespaces; i++)
@@ -222,7 +249,7 @@ static void search_pods(struct search *search)
     if (!term->namespace_selector)
         return;
     STORE_FOREACH(search->surroundings->namespaces, object)
-        if (!names_namespace(term, object->metadata->name) &&
+        if (may_compare(search) && !names_namespace(term, object->metadata->name) &&
             label_selector_matches(term->namespace_selector, object->metadata))
             look_in(search, object->metadata->name);
 }
@@ -335,13 +362,8 @@ void interpod_affinity_find(const Api__Pod *pod, const Api__Node *current_node,
     add_all_repelling(ret, surroundings);
     add_preferred(ret, surroundings, pod_affinity_of(pod)->pod_affinity, 1);
     add_preferred(ret, surroundings, pod_affinity_of(pod)->pod_anti_affinity, -1);
-}
-
-void interpod_affinity_fini(struct interpod_affinity *affinity)
-{
-    rules_fini(&affinity->affinity);
-    rules_fini(&affinity->anti_affinity);
-    rules_fini(&affinity->preferred);
+    if (ret->compared > MOST_COMPARED)
+        interpod_affinity_fini(ret);
 }
 
 /* ---- a node ---- */

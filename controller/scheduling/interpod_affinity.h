@@ -4,6 +4,9 @@
  * Computed once per pod, so that checking a node is cheap. The pods on the pod's own node do not
  * count: if the pod has to leave that node, so do they, and a pod that it must be with may move
  * along.
+ *
+ * The loop stands still meanwhile, and any tenant may write terms: those of a pod that take too
+ * many comparisons count for nothing, nor do those that keep others away if they are very long.
  */
 #pragma once
 
@@ -31,6 +34,7 @@ struct interpod_affinity {
     const Api__Pod *pod;
     const Api__Node *current_node; /* may be NULL */
     struct affinity_rules affinity, anti_affinity, preferred;
+    size_t compared; /* bytes of its terms, with each pod and each namespace anew */
 };
 
 /* All arguments must outlive the result. */

@@ -6,7 +6,10 @@
 #include "lib/base/alloc.h"
 #include "lib/kube/selector.h"
 
-enum { AVOIDED = 100 }; /* a taint PreferNoSchedule; as much as the greatest weight of a term */
+enum {
+    AVOIDED = 100, /* a taint PreferNoSchedule; as much as the greatest weight of a term */
+    MOST_CONSTRAINTS = 32 * 1024, /* bytes of a pod's, each of which every node is compared with */
+};
 
 struct node_filter {
     const Api__Pod *pod; /* NULL: then there is no affinity either */
@@ -16,12 +19,26 @@ struct node_filter {
     struct interpod_affinity affinity;
 };
 
+static size_t size_of_constraints(const Api__Pod *pod, const Api__NodeSelector *const *volumes,
+                                  size_t n_volumes)
+{
+    size_t size = protobuf_c_message_get_packed_size(&pod_affinity_of(pod)->base);
+
+    for (size_t i = 0; pod->spec && i < pod->spec->n_tolerations; i++)
+        size += protobuf_c_message_get_packed_size(&pod->spec->tolerations[i]->base);
+    for (size_t i = 0; i < n_volumes; i++)
+        size += protobuf_c_message_get_packed_size(&volumes[i]->base);
+    return size;
+}
+
 struct node_filter *node_filter_new(const Api__Pod *pod, const Api__Node *current_node,
                                     const Api__NodeSelector *const *volumes, size_t n_volumes,
                                     const struct surroundings *surroundings)
 {
     struct node_filter *filter = mem_alloc(sizeof *filter);
 
+    if (pod && size_of_constraints(pod, volumes, n_volumes) > MOST_CONSTRAINTS)
+        pod = NULL;
     *filter = (struct node_filter){
         .pod = pod, .current_node = current_node, .volumes = volumes, .n_volumes = n_volumes};
     if (pod)

@@ -10,6 +10,9 @@
  *     must be with may move along;
  *   - the taints not-ready and unreachable are ignored: node_info.h decides whether a node is
  * ready.
+ *
+ * Any tenant may write constraints as large as an object may be, and each node is compared with all
+ * of them: a pod with more than anybody needs is judged as if it were unknown.
  */
 #pragma once
 

@@ -11,12 +11,11 @@
 /* Single quotes stand for double ones. */
 static inline json_t *json_of(const char *text)
 {
-    char copy[4096];
-    size_t length = strlen(text);
+    CLEANUP(freep) char *copy = mem_strdup(text);
 
-    assert_true(length < sizeof copy);
-    for (size_t i = 0; i <= length; i++)
-        copy[i] = text[i] == '\'' ? '"' : text[i];
+    for (char *c = copy; *c; c++)
+        if (*c == '\'')
+            *c = '"';
 
     json_t *json = json_loads(copy, 0, NULL);
     if (!json)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/buffer.h"
 #include "lib/json/parse.h"
 #include "test/unit/object.h"
 
@@ -225,16 +226,17 @@ static void test_without_a_pod(void **state)
         assert_int_equal(node_filter_check(filter, KUBE_AS(Api__Node, node)), found[i++]);
 }
 
+#define ON_SSD                                                                                     \
+    "{'metadata':{'name':'pv'},'spec':{'nodeAffinity':{'required':{'nodeSelectorTerms':["          \
+    "{'matchExpressions':[{'key':'disk','operator':'In','values':['ssd']}]}]}}}}"
+
 static void test_topology_of_volumes(void **state)
 {
     CLEANUP(cluster_fini) struct cluster cluster;
     CLEANUP(node_filter_freep) struct node_filter *filter = NULL;
     CLEANUP(kube_object_unrefp) struct kube_object *pod = pod_with("");
     CLEANUP(kube_object_unrefp)
-    struct kube_object *volume = object_of(
-        &api__persistent_volume__descriptor,
-        "{'metadata':{'name':'pv'},'spec':{'nodeAffinity':{'required':{'nodeSelectorTerms':["
-        "{'matchExpressions':[{'key':'disk','operator':'In','values':['ssd']}]}]}}}}");
+    struct kube_object *volume = object_of(&api__persistent_volume__descriptor, ON_SSD);
     const Api__NodeSelector *const volumes[] = {
         KUBE_AS(Api__PersistentVolume, volume)->spec->node_affinity->required};
 
@@ -244,6 +246,26 @@ static void test_topology_of_volumes(void **state)
                              &cluster.surroundings);
     assert_int_equal(node_filter_check(filter, node_of(&cluster, "n1")), UNSCHEDULABLE_NONE);
     assert_int_equal(node_filter_check(filter, node_of(&cluster, "n2")), UNSCHEDULABLE_VOLUMES);
+}
+
+/* A pod may name a claim as often as there is room for in an object. */
+static void test_a_volume_that_is_named_very_often(void **state)
+{
+    enum { TIMES = 4096 };
+    CLEANUP(cluster_fini) struct cluster cluster;
+    CLEANUP(node_filter_freep) struct node_filter *filter = NULL;
+    CLEANUP(kube_object_unrefp) struct kube_object *pod = pod_with("");
+    CLEANUP(kube_object_unrefp)
+    struct kube_object *volume = object_of(&api__persistent_volume__descriptor, ON_SSD);
+    const Api__NodeSelector *volumes[TIMES];
+
+    (void)state;
+    for (size_t i = 0; i < TIMES; i++)
+        volumes[i] = KUBE_AS(Api__PersistentVolume, volume)->spec->node_affinity->required;
+    cluster_init(&cluster, "");
+    filter = node_filter_new(KUBE_AS(Api__Pod, pod), node_of(&cluster, "n1"), volumes, TIMES,
+                             &cluster.surroundings);
+    assert_int_equal(node_filter_check(filter, node_of(&cluster, "n2")), UNSCHEDULABLE_NONE);
 }
 
 #define PREFERRED                                                                                  \
@@ -274,13 +296,72 @@ static void test_preferences(void **state)
         assert_int_equal(node_filter_score(filter, KUBE_AS(Api__Node, node)), found[i++]);
 }
 
+/* ---- what takes too long ---- */
+
+/* A list that begins with the text. */
+static char *values_with(const char *text, unsigned others)
+{
+    struct buffer values = {.limit = 1 << 20};
+
+    buffer_printf(&values, "'%s'", text);
+    for (unsigned i = 0; i < others; i++)
+        buffer_printf(&values, ",'v%04u'", i);
+    return values.data;
+}
+
+/* With `n` pods "db" on n2, for a pod on n1: what becomes of n2. */
+static enum unschedulable_reason judge_beside(const char *spec, const char *spec_of_others,
+                                              unsigned n)
+{
+    CLEANUP(cluster_fini) struct cluster cluster;
+    CLEANUP(kube_object_unrefp) struct kube_object *pod = pod_with(spec);
+    CLEANUP(node_filter_freep) struct node_filter *filter = NULL;
+
+    cluster_init(&cluster, "");
+    for (unsigned i = 0; i < n; i++) {
+        CLEANUP(freep)
+        char *text = mem_printf("{'metadata':{'namespace':'here','name':'db-%u','labels':{"
+                                "'app':'db'}},'spec':{'nodeName':'n2'%s}}",
+                                i, spec_of_others);
+        put(cluster.pods, &api__pod__descriptor, text);
+    }
+    filter = node_filter_new(KUBE_AS(Api__Pod, pod), node_of(&cluster, "n1"), NULL, 0,
+                             &cluster.surroundings);
+    return node_filter_check(filter, node_of(&cluster, "n2"));
+}
+
+#define ANTI_TO                                                                                    \
+    "'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{"           \
+    "'topologyKey':'" HOST "','labelSelector':{'matchExpressions':[{'key':'app',"                  \
+    "'operator':'In','values':[%s]}]}}]}}"
+
+static void test_what_takes_too_long(void **state)
+{
+    CLEANUP(freep) char *few = values_with("db", 2000), *many = values_with("db", 5000);
+    CLEANUP(freep) char *some_to_web = values_with("web", 2000);
+    CLEANUP(freep) char *many_to_web = values_with("web", 5000);
+    CLEANUP(freep)
+    char *anti_few = mem_printf(ANTI_TO, few), *anti_many = mem_printf(ANTI_TO, many);
+    CLEANUP(freep) char *few_repel = mem_printf("," ANTI_TO, some_to_web);
+    CLEANUP(freep) char *many_repel = mem_printf("," ANTI_TO, many_to_web);
+
+    (void)state;
+    assert_int_equal(judge_beside(anti_few, "", 10), UNSCHEDULABLE_ANTI_AFFINITY);
+    assert_int_equal(judge_beside(anti_many, "", 10), UNSCHEDULABLE_NONE);
+    assert_int_equal(judge_beside(anti_few, "", 3000), UNSCHEDULABLE_NONE);
+    assert_int_equal(judge_beside("", few_repel, 10), UNSCHEDULABLE_ANTI_AFFINITY);
+    assert_int_equal(judge_beside("", many_repel, 10), UNSCHEDULABLE_NONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_without_a_pod),
         cmocka_unit_test(test_topology_of_volumes),
+        cmocka_unit_test(test_a_volume_that_is_named_very_often),
         cmocka_unit_test(test_preferences),
+        cmocka_unit_test(test_what_takes_too_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
