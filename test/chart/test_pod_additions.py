@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from .chart import VOLUME_SNAPSHOTS, containers, of_kind, render
+from .chart import SCHEDULER, SNAPSHOTS, VOLUME_SNAPSHOTS, containers, of_kind, render
 
 HTTPS, HTTP, NONE = "driver.httpsProxy", "driver.httpProxy", "driver.noProxy"
 
@@ -13,6 +13,11 @@ def pod(values: dict, name: str) -> dict:
     [found] = [d["spec"]["template"] for kind in ("Deployment", "DaemonSet") for d in of_kind(render(values), kind)
                if d["metadata"]["name"] == f"csi-azuredisk-{name}"]
     return found
+
+
+def every_pod(values: dict) -> list[dict]:
+    objects = render(values | SCHEDULER | SNAPSHOTS)
+    return [d["spec"]["template"] for kind in ("Deployment", "DaemonSet", "Job") for d in of_kind(objects, kind)] + of_kind(objects, "Pod")
 
 
 def container(values: dict, program: str) -> dict:
@@ -105,6 +110,13 @@ def test_labels_of_ones_own_do_not_hide_those_that_are_looked_for():
         found = pod({f"{part}.podLabels": labels}, name)["metadata"]["labels"]
         assert found["app"] == f"csi-azuredisk-{name}" and found["team"] == "storage"
         assert found["app.kubernetes.io/version"] == "mine"
+
+
+def test_nodes_of_ones_own_choice_run_linux_still():
+    own = {"kubernetes.io/os": "windows", "pool": "storage"}
+    found = [p["spec"]["nodeSelector"] for p in every_pod({f"{part}.nodeSelector": own for part in ("controller", "linux", "schedulerExtender")})]
+    of_the_snapshot_controller, chosen = {"kubernetes.io/os": "linux"}, {"kubernetes.io/os": "linux", "pool": "storage"}
+    assert found.count(of_the_snapshot_controller) == 1 and found.count(chosen) == len(found) - 1 == 7
 
 
 def test_feature_gates_of_sidecars():

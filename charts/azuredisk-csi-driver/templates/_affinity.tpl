@@ -2,6 +2,11 @@
 Where pods run.
 */}}
 
+{{/* (labels) -> of nodes that pods may run on: those that the user wants, and Linux, which the images are for. */}}
+{{- define "azuredisk.nodeSelector" -}}
+{{- merge (dict "kubernetes.io/os" "linux") (default dict .) | toYaml -}}
+{{- end }}
+
 {{/*
 (dict "root" $ "name" ...) -> pods of one Deployment on different nodes: losing a node then costs one replica. Applied when no
 affinity is given. Where Kubernetes can tell (since 1.31, unasked), an update's pods keep away from each other only: one that

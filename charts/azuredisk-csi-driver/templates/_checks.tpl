@@ -10,8 +10,7 @@ serviceAccountName: {{ .account }}
 restartPolicy: Never
 {{ include "azuredisk.podSecurity" 65532 }}
 nodeSelector:
-  kubernetes.io/os: linux
-  {{- with $c.nodeSelector }}{{ toYaml . | nindent 2 }}{{ end }}
+  {{- include "azuredisk.nodeSelector" $c.nodeSelector | nindent 2 }}
 tolerations:
   {{- toYaml $c.tolerations | nindent 2 }}
 containers:
