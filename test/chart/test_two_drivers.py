@@ -21,7 +21,7 @@ SHARED_PATHS = {
     "/var/lib/kubelet/plugins_registry": "kubelet looks for the sockets of all plug-ins there; they have the driver's name",
     "/dev": "each plug-in looks for the disks of its own attachments, and proves that they are theirs",
 }
-CHECKS = {f"csi-azuredisk-{name}-check{suffix}" for name in ("install", "upgrade") for suffix in ("", "-sa")}  # the former has none
+CHECKS = {f"csi-azuredisk-{name}-check{suffix}" for name in ("install", "upgrade", "uninstall") for suffix in ("", "-sa")}  # the former has none
 SHARED_SECRETS = {("kube-system", "azure-cloud-provider"): "credentials, which are only read"}
 
 each_extent = pytest.mark.parametrize("values", [{}, EVERYTHING], ids=["by-default", "everything"])
@@ -155,7 +155,7 @@ def test_the_default_drivers_names_are_those_of_the_former_chart():
     for kind in ("Role", "ClusterRole", "ValidatingAdmissionPolicy"):
         assert all(d["metadata"]["name"].startswith(("azuredisk-controller", "azuredisk-node", "azuredisk-external-",
                                                      "azuredisk-scheduler-extender", "azuredisk-sidecar-leases",
-                                                     "azuredisk-install-check", "azuredisk-upgrade-check"))
+                                                     "azuredisk-install-check", "azuredisk-upgrade-check", "azuredisk-uninstall-check"))
                    for d in of_kind(render(), kind))
 
 
@@ -170,7 +170,7 @@ def test_of_a_long_name_as_much_is_left_as_objects_may_have():
               if kind in ("Namespace", "Service", "Deployment", "DaemonSet", "ServiceAccount")}
              for driver in ("of-sixty-three-letters." + "x" * 39 + letter for letter in "ab")]
     assert max(len(name) for found in names for name in found) == 63
-    assert len(names[0]) == len(names[1]) == 9
+    assert len(names[0]) == len(names[1]) == 10
     assert names[0] & names[1] == set()
 
 

@@ -90,7 +90,7 @@ def test_nothing_of_microsofts_charts_is_deleted_without_a_look(version):
 
 @each_choice
 def test_it_may_read_what_is_in_the_plan_and_nothing_else(choice):
-    [role] = [d for d in of_kind(objects(choice), "ClusterRole") if is_hook(d)]
+    [role] = [d for d in of_kind(objects(choice), "ClusterRole") if is_hook(d, "pre-upgrade")]
     allowed = {(resource, name) for rule in role["rules"] for resource in rule["resources"] for name in rule["resourceNames"]}
     assert {verb for rule in role["rules"] for verb in rule["verbs"]} == {"list"}
 
@@ -119,6 +119,28 @@ def test_it_runs_before_helm_changes_anything_and_leaves_nothing():
 @pytest.mark.parametrize("value", ["upgradeCheck.enabled", "serviceAccount.create", "rbac.create"])
 def test_without_an_account_of_the_charts_there_is_none(value):
     assert not [d for d in render({value: False}) if is_hook(d, "pre-upgrade")]
+
+
+def before_uninstall(values: dict) -> dict[str, dict]:
+    return {d["kind"]: d for d in render(values) if is_hook(d, "pre-delete")}
+
+
+def test_the_uninstall_check_needs_nothing_of_the_release():
+    """Of a first install that was refused there is nothing else, and Helm uninstalls it all the same."""
+    found = before_uninstall({})
+    account, role, binding, job = (found.pop(kind) for kind in ("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Job"))
+    assert not found
+    assert job["spec"]["template"]["spec"]["serviceAccountName"] == account["metadata"]["name"] == binding["subjects"][0]["name"]
+    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    assert {(*rule["resources"], *rule["verbs"]) for rule in role["rules"]} == {("volumeattachments", "list"), ("persistentvolumes", "list")}
+    for document in (account, role, binding):
+        assert document["metadata"]["annotations"]["helm.sh/hook-weight"] == "-1", "Helm makes it in time for the Job"
+
+
+@pytest.mark.parametrize("value", ["serviceAccount.create", "rbac.create"])
+def test_without_an_account_of_the_charts_the_uninstall_check_has_the_controllers(value):
+    [job] = before_uninstall({value: False}).values()
+    assert job["spec"]["template"]["spec"]["serviceAccountName"] == "csi-azuredisk-controller-sa"
 
 
 def test_helm_test_has_one_pod_and_no_other_hook():

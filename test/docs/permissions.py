@@ -185,6 +185,10 @@ REASONS: dict[str, dict[tuple[str, str], str]] = {
         ("mutatingwebhookconfigurations.admissionregistration.k8s.io: azuredisk-placement", "list"): "whose it is",
         ("namespaces: azure-disk-csi", "list"): "whether it is being deleted",
     },
+    "azuredisk-uninstall-check": {
+        ("volumeattachments.storage.k8s.io", "list"): "which volumes are published",
+        ("persistentvolumes", "list"): "which of them are the driver's, and whose claims they have; how many are left",
+    },
 }
 
 OF_KUBERNETES = {  # by binding
@@ -257,13 +261,14 @@ def bindings(objects: list[dict]) -> list[Binding]:
 
 
 ACCOUNTS = {
-    "csi-azuredisk-controller-sa": "the controller, its sidecars, and the uninstall check",
+    "csi-azuredisk-controller-sa": "the controller and its sidecars",
     "csi-azuredisk-node-sa": "the node plug-in",
     "csi-azuredisk-scheduler-extender-sa": "the scheduler extender",
     "csi-azuredisk-scheduler-sa": "the chart's own kube-scheduler",
     "csi-snapshot-controller-sa": "the snapshot-controller",
     "csi-azuredisk-install-check-sa": "the Pod of `helm test`",
     "csi-azuredisk-upgrade-check-sa": "the upgrade check, while it runs; of each object that the release is going to have, or has of another chart, by its name",
+    "csi-azuredisk-uninstall-check-sa": "the uninstall check, while it runs",
 }
 
 

@@ -88,7 +88,7 @@ def test_no_role_lets_an_account_become_another():
             assert not {"pods/exec", "serviceaccounts/token"} & set(rule["resources"]), name
 
 
-def test_hooks_are_the_checks_and_what_the_upgrade_check_needs():
+def test_hooks_are_the_checks_and_what_they_need():
     hooks = {(d["kind"], d["metadata"]["name"]): d["metadata"]["annotations"]["helm.sh/hook"]
              for d in render(EVERYTHING) if "helm.sh/hook" in d["metadata"].get("annotations", {})}
     before = "pre-install,pre-upgrade"
@@ -96,7 +96,9 @@ def test_hooks_are_the_checks_and_what_the_upgrade_check_needs():
         ("Job", "csi-azuredisk-uninstall-check"): "pre-delete", ("Pod", "csi-azuredisk-install-check"): "test",
         ("Job", "csi-azuredisk-upgrade-check"): before, ("ConfigMap", "csi-azuredisk-upgrade-check"): before,
         ("ServiceAccount", "csi-azuredisk-upgrade-check-sa"): before,
-        **{(kind, "azuredisk-upgrade-check"): before for kind in ("ClusterRole", "ClusterRoleBinding")}}
+        ("ServiceAccount", "csi-azuredisk-uninstall-check-sa"): "pre-delete",
+        **{(kind, f"azuredisk-{check}-check"): event for kind in ("ClusterRole", "ClusterRoleBinding")
+           for check, event in (("upgrade", before), ("uninstall", "pre-delete"))}}
 
 
 def test_network_policies_restrict_ingress_of_what_is_in_the_pod_network():

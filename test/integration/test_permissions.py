@@ -31,7 +31,7 @@ from .volume_snapshots import VolumeSnapshots, defined
 CONTROLLER, NODE, EXTENDER = (
     "csi-azuredisk-controller-sa", "csi-azuredisk-node-sa", "csi-azuredisk-scheduler-extender-sa")
 SNAPSHOT_CONTROLLER = "csi-snapshot-controller-sa"
-INSTALL_CHECK, UPGRADE_CHECK = "csi-azuredisk-install-check-sa", "csi-azuredisk-upgrade-check-sa"
+INSTALL_CHECK, UPGRADE_CHECK, UNINSTALL_CHECK = (f"csi-azuredisk-{check}-check-sa" for check in ("install", "upgrade", "uninstall"))
 CERTIFICATE = "csi-azuredisk-scheduler-extender-placement"
 CLASS, SNAPSHOT_CLASS = "azuredisk-premium-ssd-lrs-replicas", "csi-azuredisk-vsc"
 
@@ -379,7 +379,7 @@ def the_checks_look(world: World, release: Release) -> None:
     [text] = [d["data"]["plan"] for d in of_kind(release.objects, "ConfigMap") if "plan" in d["data"]]
     plan.write_text(text)
     [install] = [d["spec"]["containers"][0]["args"] for d in of_kind(release.objects, "Pod")]
-    for account, words in ((INSTALL_CHECK, install), (UPGRADE_CHECK, ["upgrade-check", str(plan)])):
+    for account, words in ((INSTALL_CHECK, install), (UPGRADE_CHECK, ["upgrade-check", str(plan)]), (UNINSTALL_CHECK, ["uninstall-check"])):
         process = Calls(release.kubeconfig(account), world.namespace).start(*words)
         output, errors = process.communicate(timeout=120)
         assert process.returncode in (0, 1) and output, errors

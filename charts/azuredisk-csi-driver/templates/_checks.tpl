@@ -66,8 +66,55 @@ spec:
       {{- include "azuredisk.checkPod" .pod | nindent 6 }}
 {{- end }}
 
+{{/* (dict "root" $ "account" ... "role" ... "rules" list "hook" events) -> an account of the Job's own, and what it may do, as long as the hook runs. */}}
+{{- define "azuredisk.checkAccount" -}}
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: {{ .account }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "azuredisk.labels" .root | nindent 4 }}
+  annotations:
+    {{- include "azuredisk.hookBefore" .hook | nindent 4 }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: {{ .role }}
+  labels:
+    {{- include "azuredisk.labels" .root | nindent 4 }}
+  annotations:
+    {{- include "azuredisk.hookBefore" .hook | nindent 4 }}
+rules:
+  {{- toYaml .rules | nindent 2 }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata:
+  name: {{ .role }}
+  labels:
+    {{- include "azuredisk.labels" .root | nindent 4 }}
+  annotations:
+    {{- include "azuredisk.hookBefore" .hook | nindent 4 }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: ClusterRole
+  name: {{ .role }}
+subjects:
+  - kind: ServiceAccount
+    name: {{ .account }}
+    namespace: {{ .root.Release.Namespace }}
+{{- end }}
+
 {{/* (events) -> annotations of what is there for them only. */}}
 {{- define "azuredisk.hook" -}}
 helm.sh/hook: {{ . }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
+{{- end }}
+
+{{/* (events) -> the same of what a Job needs: Helm makes hooks of one weight in the order of their names. */}}
+{{- define "azuredisk.hookBefore" -}}
+{{ include "azuredisk.hook" . }}
+helm.sh/hook-weight: "-1"
 {{- end }}

@@ -40,6 +40,7 @@ name appended, so that both can be in one cluster.
   "upgradeCheck"      (list "" "csi-azuredisk-upgrade-check")
   "upgradeCheckAccount" (list "" "csi-azuredisk-upgrade-check-sa")
   "uninstallCheck"    (list "" "csi-azuredisk-uninstall-check")
+  "uninstallCheckAccount" (list "" "csi-azuredisk-uninstall-check-sa")
   "snapshotController" (list $v.snapshot.snapshotController.name "csi-snapshot-controller")
   "snapshotAccount"   (list $v.serviceAccount.snapshotController "csi-snapshot-controller-sa")
   "snapshotClass"     (list $v.snapshot.VolumeSnapshotClass.name "csi-azuredisk-vsc")
