@@ -18,9 +18,15 @@ enum {
     GROWTH = 16,                  /* a text of "pwd=x" grows less */
 };
 
+/* What goes on to a blank or a quote: where that is, and its last "@", or where it begins. */
+struct word {
+    size_t end, at_sign;
+};
+
 struct text {
     const char *data;
     size_t length;
+    struct word *word; /* the last that was looked at, so that one of many URLs is read once */
 };
 
 /* A secret: from there to before there. */
@@ -269,16 +275,33 @@ static bool is_encoded_pem(const struct text *text, size_t at, struct secret *re
     return true;
 }
 
-/* https://user:password@host */
+/* An apostrophe does not end it: in a URL, it stands for itself. */
+static void look_at_word(const struct text *text, size_t at)
+{
+    struct word *word = text->word;
+
+    if (at < word->end)
+        return;
+    for (*word = (struct word){at, at};
+         word->end < text->length && !isspace((unsigned char)text->data[word->end]) &&
+         !is_one_of(text, word->end, "\"`");
+         word->end++)
+        if (text->data[word->end] == '@')
+            word->at_sign = word->end;
+}
+
+/* https://user:password@host. Some write a password as it is, with "@", "/", "?" and "#" in it: it
+ * goes up to the last "@", and rather a path is lost than the rest of a password is left. */
 static bool is_in_url(const struct text *text, size_t at, struct secret *ret)
 {
     if (!has(text, at, "://"))
         return false;
-    size_t user = end_of_run(text, at + 3, "-._~%!$&()*+,;=");
-
-    ret->from = user + 1;
-    ret->to = end_of_run(text, ret->from, "-._~%!$&()*+,;=:");
-    return has(text, user, ":") && has(text, ret->to, "@") && ret->to > ret->from;
+    look_at_word(text, at);
+    size_t colon = at + 3;
+    while (colon < text->word->at_sign && text->data[colon] != ':')
+        colon++;
+    *ret = (struct secret){colon + 1, text->word->at_sign};
+    return ret->to > ret->from;
 }
 
 /* Behind the line "-----<which> RSA PRIVATE KEY-----" that begins there; `at` if none does. */
@@ -326,7 +349,8 @@ static bool is_private_key(const struct text *text, size_t at, struct secret *re
 /* The rest of a key of which the beginning was cut off. */
 static bool is_rest_of_key(const struct text *text, size_t at, struct secret *ret)
 {
-    struct text head = {text->data, text->length < LARGEST_KEY ? text->length : LARGEST_KEY};
+    struct text head = {.data = text->data,
+                        .length = text->length < LARGEST_KEY ? text->length : LARGEST_KEY};
 
     *ret = (struct secret){0, 0};
     return at == 0 && find_end_of_key(&head, 0, &ret->to) &&
@@ -356,7 +380,8 @@ static void add(struct buffer *out, const char *data, size_t length)
 
 char *redact_text(const char *text, size_t length, size_t *ret_length)
 {
-    const struct text whole = {text, length};
+    struct word word = {0};
+    const struct text whole = {text, length, &word};
     struct secret secret;
     struct buffer out;
     size_t done = 0;

@@ -43,6 +43,8 @@ AZDISKCTL_MUTANTS = [
            "before <= backslashes", "before <= backslashes + 1", test="redact"),
     Mutant("a quote that is written twice ends a password", "azdiskctl/redact.c",
            " && !is_twice)", ")", test="redact"),
+    Mutant("a password in a URL ends at its first @", "azdiskctl/redact.c",
+           "        if (text->data[word->end] == '@')", "        if (text->data[word->end] == '@' && word->at_sign == at)", test="redact"),
     Mutant("a bearer token stays in a bundle", "azdiskctl/redact.c",
            " is_bearer, ", " ", test="redact"),
     Mutant("the end of a private key whose beginning was cut off stays in a bundle", "azdiskctl/redact.c",
