@@ -1,7 +1,6 @@
 #include "azdiskctl/log_printer.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 
 #include "azdiskctl/document.h"
@@ -62,9 +61,7 @@ void log_printer_print(struct log_printer *printer, const json_t *lines)
 
 bool log_printer_is_closed(struct log_printer *printer)
 {
-    struct pollfd reader = {.fd = fileno(printer->out)};
-
-    if (!printer->error && poll(&reader, 1, 0) > 0 && reader.revents & (POLLERR | POLLHUP))
+    if (!printer->error && output_is_closed(printer->out))
         printer->error = EPIPE;
     return printer->error;
 }

@@ -86,12 +86,12 @@ static const struct command *find_command(const struct flags *flags)
 
 /* ---- the run ---- */
 
-static void print(const struct program *program, const json_t *document)
+static struct err *print(const struct program *program, const json_t *document)
 {
     CLEANUP(freep)
     char *text = output_text(&program->command->writers, program->flags.output, document);
 
-    fputs(text, stdout);
+    return output_print(stdout, text);
 }
 
 /* What the cluster has said may be part of it. */
@@ -115,13 +115,13 @@ static void run(struct task *self, void *arg)
     CLEANUP(json_decrefp) json_t *document = NULL;
     CLEANUP(err_freep) struct err *err = program->command->run(self, program, &document);
 
+    if (!err && document)
+        err = print(program, document);
     if (err) {
         complain(err);
         program->status = STATUS_FAILED;
-    } else if (document) {
-        print(program, document);
-        if (program->command->is_well && !program->command->is_well(document))
-            program->status = STATUS_FOUND;
+    } else if (document && program->command->is_well && !program->command->is_well(document)) {
+        program->status = STATUS_FOUND;
     }
     finish(self, program);
 }
@@ -131,7 +131,7 @@ static void give_up(struct task *self, void *arg)
     finish(self, arg);
 }
 
-int main(int argc, char *argv[])
+static int run_program(int argc, char *argv[])
 {
     static struct program program;
     CLEANUP(loop_freep) struct loop *loop = NULL;
@@ -168,4 +168,17 @@ int main(int argc, char *argv[])
     loop_spawn(loop, "main", err ? give_up : run, &program);
     loop_run(loop);
     return program.status;
+}
+
+/* Steps, lines and --help were printed as well. */
+int main(int argc, char *argv[])
+{
+    int status = run_program(argc, argv);
+    CLEANUP(err_freep)
+    struct err *err = status == STATUS_FAILED ? NULL : output_print(stdout, "");
+
+    if (!err)
+        return status;
+    complain(err);
+    return STATUS_FAILED;
 }

@@ -1,5 +1,9 @@
 #include "azdiskctl/output.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
 #include "azdiskctl/printable.h"
 #include "lib/base/alloc.h"
 #include "lib/base/cleanup.h"
@@ -53,4 +57,20 @@ char *output_text(const struct output_writers *writers, enum output output, cons
     buffer_init(&out, LARGEST_OUTPUT);
     writers->of[output](printable, &out);
     return buffer_take(&out);
+}
+
+bool output_is_closed(FILE *out)
+{
+    struct pollfd reader = {.fd = fileno(out)};
+
+    return poll(&reader, 1, 0) > 0 && reader.revents & (POLLERR | POLLHUP);
+}
+
+struct err *output_print(FILE *out, const char *text)
+{
+    errno = 0;
+    if ((fputs(text, out) != EOF && fflush(out) != EOF && !ferror(out)) || output_is_closed(out))
+        return NULL;
+    return err_new(ERR_UNAVAILABLE, "the output: %s",
+                   errno ? strerror(errno) : "a part of it could not be written");
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "lib/base/buffer.h"
 
@@ -31,3 +32,9 @@ char *outputs_offered(const struct output_writers *writers) __attribute__((warn_
  * it. */
 char *output_text(const struct output_writers *writers, enum output output, const json_t *document)
     __attribute__((warn_unused_result));
+
+/* Prints the text, behind what was printed before. UNAVAILABLE, with the reason, if not all of it
+ * has been written. That its reader has left is no error: he has had enough. */
+struct err *output_print(FILE *out, const char *text) __attribute__((warn_unused_result));
+/* Its reader has left. */
+bool output_is_closed(FILE *out);

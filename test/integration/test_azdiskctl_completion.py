@@ -144,3 +144,14 @@ def test_a_shell_that_is_none():
     done = subprocess.run([PROGRAM, "completion", "tcsh"], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert "none of the shells bash, zsh and fish" in done.stderr
+
+
+def test_an_output_that_is_full():
+    """Whatever was to be printed, and a reader who has had enough is none."""
+    for words in (["completion", "bash"], ["--help"], ["--version"], ["__complete", "g"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 2 and done.stderr.startswith("azdiskctl: the output: "), words
+    process = subprocess.Popen([PROGRAM, "completion", "bash"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    assert (process.stderr.read(), process.wait()) == ("", 0)

@@ -1,6 +1,9 @@
 /* The forms of a command's document: which there are, and that data is whole and text printable. */
 #include "azdiskctl/output.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include "azdiskctl/document.h"
 #include "lib/base/alloc.h"
 #include "test/unit/expect.h"
@@ -44,11 +47,42 @@ static void test_forms(void **state)
     }
 }
 
+/* What was printed before counts as well. */
+static void test_a_full_disk(void **state)
+{
+    FILE *out = fopen("/dev/full", "w");
+
+    (void)state;
+    assert_non_null(out);
+    assert_fails(output_print(out, "text"), ERR_UNAVAILABLE, "the output: No space left on device");
+    CLEANUP(err_freep) struct err *later = output_print(out, "");
+    assert_non_null(later);
+    (void)fclose(out);
+}
+
+static void test_a_reader_that_has_had_enough(void **state)
+{
+    int ends[2];
+
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(pipe(ends), 0);
+    FILE *out = fdopen(ends[1], "w");
+    assert_false(output_is_closed(out));
+    assert_ok(output_print(out, "text"));
+    close(ends[0]);
+    assert_true(output_is_closed(out));
+    assert_ok(output_print(out, "text"));
+    (void)fclose(out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_offered),
         cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_a_full_disk),
+        cmocka_unit_test(test_a_reader_that_has_had_enough),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
