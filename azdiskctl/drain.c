@@ -15,7 +15,7 @@
 
 enum {
     LOOK_MS = 5000,                   /* between two looks at what is not there yet */
-    BUDGET_RETRY_MS = 5000,           /* while PodDisruptionBudgets refuse */
+    BUDGET_RETRY_MS = 5000,           /* while evictions are refused */
     REPLICA_PATIENCE_MS = 120 * 1000, /* for replicas that are on their way, in all */
     READY_PATIENCE_MS = 180 * 1000,   /* for a pod's successor, before the next pod's turn */
 };
@@ -24,8 +24,9 @@ struct drain {
     const struct drain_config *config;
     uint64_t deadline, heartbeat_limit_ms;
     uint64_t patient_until;     /* loop_now() time; 0: no replica was waited for yet */
-    struct string_set blocked;  /* uids of pods that a budget keeps at the moment */
-    struct string_set given_up; /* and of those that cannot be evicted */
+    struct string_set blocked;  /* uids of pods whose eviction is refused at the moment */
+    struct string_set refused;  /* of those of which that was said */
+    struct string_set given_up; /* of those that cannot be evicted */
     bool cordoned;
     enum drain_step said; /* what is waited for, so that it is said once */
     json_t *pods;         /* of the document: what has come of each */
@@ -82,12 +83,12 @@ static struct err *give_up(struct drain *drain, const struct kube_object *pod, s
     return NULL;
 }
 
-/* True if a budget keeps it at the moment. */
-static bool is_blocked(struct drain *drain, const struct kube_object *pod, struct err *err)
+/* True if it may not be evicted at the moment. */
+static bool is_blocked(struct drain *drain, const struct kube_object *pod, const struct err *err)
 {
-    if (err_kind(err) != ERR_THROTTLED)
+    if (!drain_is_refused(err))
         return false;
-    if (drain->said != DRAIN_AWAIT_BUDGET)
+    if (string_set_add(&drain->refused, pod->metadata->uid))
         steps_say(drain->config->steps, "pod %s may not be evicted yet: %s", pod->key,
                   err_message(err));
     string_set_add(&drain->blocked, pod->metadata->uid);
@@ -164,7 +165,7 @@ static struct err *take_step(struct task *self, struct drain *drain, const struc
     case DRAIN_AWAIT_REPLICAS:
         return await(self, drain, plan->step, candidate->why);
     case DRAIN_AWAIT_BUDGET:
-        return await(self, drain, plan->step, "PodDisruptionBudgets do not allow more evictions");
+        return await(self, drain, plan->step, "more evictions are not allowed yet");
     case DRAIN_AWAIT_END:
         return await(self, drain, plan->step, "pods are being deleted");
     case DRAIN_DONE:
@@ -243,6 +244,7 @@ struct err *drain_json(struct task *self, const struct drain_config *config, jso
                          config->dry_run, "steps", config->steps->list, "pods", drain.pods);
     json_decref(drain.pods);
     string_set_clear(&drain.blocked);
+    string_set_clear(&drain.refused);
     string_set_clear(&drain.given_up);
     return err && drain.cordoned ? err_wrap(err, "node %s stays cordoned", config->query.pod_node)
                                  : err;

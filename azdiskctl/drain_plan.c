@@ -1,5 +1,7 @@
 #include "azdiskctl/drain_plan.h"
 
+#include "lib/kube/client.h"
+
 /* The first pod of that state, blocked or not; `n` if there is none. */
 static size_t first(const struct drain_pod *pods, size_t n, enum drain_state state, bool blocked)
 {
@@ -29,4 +31,9 @@ struct drain_plan drain_next(const struct drain_pod *pods, size_t n, bool patien
     if (blocked)
         return (struct drain_plan){DRAIN_AWAIT_BUDGET, 0};
     return (struct drain_plan){leaving ? DRAIN_AWAIT_END : DRAIN_DONE, 0};
+}
+
+bool drain_is_refused(const struct err *eviction)
+{
+    return err_kind(eviction) == ERR_THROTTLED || kube_is_internal_error(eviction);
 }

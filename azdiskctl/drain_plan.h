@@ -2,12 +2,14 @@
  *
  * First those whose volumes have ready replicas elsewhere, one after the other; those whose
  * replicas are on their way when these are ready, or have had their time; those without replicas
- * last. A pod that a PodDisruptionBudget keeps holds up no other one. Pure.
+ * last. A pod that may not be evicted yet holds up no other one. Pure.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "lib/base/err.h"
 
 enum drain_state {
     DRAIN_READY,   /* ready replicas are on a node that would take it */
@@ -19,7 +21,7 @@ enum drain_state {
 
 struct drain_pod {
     enum drain_state state;
-    bool blocked; /* a budget has refused its eviction a moment ago */
+    bool blocked; /* its eviction was refused a moment ago */
 };
 
 enum drain_step {
@@ -38,3 +40,7 @@ struct drain_plan {
 
 /* `patient`: replicas that are on their way still have time. */
 struct drain_plan drain_next(const struct drain_pod *pods, size_t n, bool patient);
+
+/* An eviction has failed for something about this pod that may pass: a PodDisruptionBudget keeps
+ * it, two do, or a webhook has failed that is asked about it. */
+bool drain_is_refused(const struct err *eviction);

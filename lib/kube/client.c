@@ -116,12 +116,24 @@ static struct err *make_err(int http_status, const char *reason, const char *mes
 
     if (!reason && http_status == 404)
         return err_with_code(err, KUBE_NO_SUCH_KIND);
+    if (!reason && http_status == 500)
+        return err_with_code(err, KUBE_INTERNAL_ERROR);
     return reason ? err_with_code(err, reason) : err;
+}
+
+static bool has_code(const struct err *err, const char *code)
+{
+    return err_code(err) && strcmp(err_code(err), code) == 0;
 }
 
 bool kube_is_no_such_kind(const struct err *err)
 {
-    return err_code(err) && strcmp(err_code(err), KUBE_NO_SUCH_KIND) == 0;
+    return has_code(err, KUBE_NO_SUCH_KIND);
+}
+
+bool kube_is_internal_error(const struct err *err)
+{
+    return has_code(err, KUBE_INTERNAL_ERROR);
 }
 
 struct err *kube_status_err(int http_status, const json_t *json)

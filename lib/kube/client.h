@@ -28,6 +28,7 @@ enum {
 };
 
 #define KUBE_NO_SUCH_KIND "NoSuchKind"
+#define KUBE_INTERNAL_ERROR "InternalError"
 
 struct kube;
 
@@ -112,6 +113,8 @@ struct err *kube_watch(struct task *self, struct kube *kube, const struct api_re
 
 /* The server does not know the kind of object: its definition is missing, or not served yet. */
 bool kube_is_no_such_kind(const struct err *err);
+/* The server has failed at this request: it, or a webhook that it has asked (HTTP 500). */
+bool kube_is_internal_error(const struct err *err);
 
 /* The error that a Status object says. */
 struct err *kube_status_err(int http_status, const json_t *json)

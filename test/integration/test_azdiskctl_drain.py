@@ -112,6 +112,23 @@ def test_a_budget_keeps_one_pod_and_no_other(objects, make, ctl):
     assert steps.count("pod default/app-0 may not be evicted yet") == 1
 
 
+def test_a_pod_of_two_budgets_keeps_no_other(objects, make, ctl):
+    """The API server answers its eviction with an error of its own (HTTP 500)."""
+    kept, free = make("app", "b"), make("db", "b")
+    kept.budget(allowed=1)
+    kept.budget(allowed=1, name="other")
+    kept.places, free.places = ["b"], ["b"]
+    with living(kept, free):
+        process = ctl.start("drain", "a", "-o", "json")
+        until(lambda: free.node == "b" and free.pod().status.phase == "Running", "the other one moves")
+        assert kept.node == "a"
+        kept.lift_budget("other")
+        output, steps = process.communicate(timeout=60)
+    assert process.returncode == 0, steps
+    assert outcomes(json.loads(output)) == [("default/db-0", "moved", "b"), ("default/app-0", "moved", "b")]
+    assert steps.count("pod default/app-0 may not be evicted yet: This pod has more than one PodDisruptionBudget") == 1
+
+
 def test_the_time_is_over(objects, make, ctl):
     make("app", "b").budget(allowed=0)
     drained = ctl.ask("drain", "a", "--timeout", "2s", status=1)

@@ -119,10 +119,10 @@ class Workload:
         claim = self.core.read_namespaced_persistent_volume_claim(self.name, "default")
         return claim.metadata.annotations or {}
 
-    def budget(self, allowed: int) -> None:
+    def budget(self, allowed: int, name: str = "") -> None:
         """A PodDisruptionBudget of the pod, in the words of the controller that counts it."""
         policy = client.PolicyV1Api(self.objects.api)
-        body = {"metadata": {"name": self.name},
+        body = {"metadata": {"name": name or self.name},
                 "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": self.name}}}}
         try:
             policy.create_namespaced_pod_disruption_budget("default", body)
@@ -130,7 +130,10 @@ class Workload:
             pass
         status = {"observedGeneration": 1, "disruptionsAllowed": allowed, "currentHealthy": 1, "desiredHealthy": 1,
                   "expectedPods": 1}
-        policy.patch_namespaced_pod_disruption_budget_status(self.name, "default", {"status": status})
+        policy.patch_namespaced_pod_disruption_budget_status(name or self.name, "default", {"status": status})
+
+    def lift_budget(self, name: str) -> None:
+        client.PolicyV1Api(self.objects.api).delete_namespaced_pod_disruption_budget(name, "default")
 
     def close(self) -> None:
         gone = {"grace_period_seconds": 0}

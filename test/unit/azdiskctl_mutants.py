@@ -43,6 +43,8 @@ AZDISKCTL_MUTANTS = [
            "before <= backslashes", "before <= backslashes + 1", test="redact"),
     Mutant("a quote that is written twice ends a password", "azdiskctl/redact.c",
            " && !is_twice)", ")", test="redact"),
+    Mutant("a pod of two budgets holds up a drain", "azdiskctl/drain_plan.c",
+           " || kube_is_internal_error(eviction)", "", test="drain_plan"),
     Mutant("a password in a URL ends at its first @", "azdiskctl/redact.c",
            "        if (text->data[word->end] == '@')", "        if (text->data[word->end] == '@' && word->at_sign == at)", test="redact"),
     Mutant("a bearer token stays in a bundle", "azdiskctl/redact.c",

@@ -1,11 +1,12 @@
 /* Which pod leaves next: each pod is a character, its state ("r" ready, "c" coming, "s" slow, "l"
- * leaving, "-" stays), in upper case if a budget keeps it. */
+ * leaving, "-" stays), in upper case if its eviction is refused. */
 #include "azdiskctl/drain_plan.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "lib/kube/client.h"
 #include "test/unit/expect.h"
 
 enum { MOST = 8 };
@@ -57,9 +58,36 @@ static void test_order(void **state)
     }
 }
 
+static bool is_refused(struct err *err)
+{
+    CLEANUP(err_freep) struct err *eviction = err;
+
+    return drain_is_refused(eviction);
+}
+
+/* With two budgets, the API server gives no reason. What says nothing of the pod is for all. */
+static void test_what_is_refused(void **state)
+{
+    CLEANUP(json_decrefp) json_t *two = json_pack("{s:s}", "message", "two budgets");
+    CLEANUP(json_decrefp)
+    json_t *webhook =
+        json_pack("{s:s, s:s}", "message", "failed calling webhook", "reason", "InternalError");
+
+    (void)state;
+    assert_true(is_refused(err_throttled(1, "a budget")));
+    assert_true(is_refused(kube_status_err(500, two)));
+    assert_true(is_refused(kube_status_err(500, webhook)));
+    assert_false(is_refused(kube_status_err(503, two)));
+    assert_false(is_refused(err_new(ERR_UNAVAILABLE, "connection refused")));
+    assert_false(is_refused(err_new(ERR_DENIED, "no")));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_what_is_refused),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

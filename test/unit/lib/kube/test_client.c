@@ -234,10 +234,10 @@ static const struct {
     {504, STATUS("'message':'Too large resource version','reason':'Timeout'"), NULL,
      ERR_UNAVAILABLE, "Too large resource version (HTTP 504)", "Timeout", 0},
     {302, "", NULL, ERR_UNAVAILABLE, "\"\" (HTTP 302)", NULL, 0},
-    {500, "{}", NULL, ERR_UNAVAILABLE, "no message (HTTP 500)", NULL, 0},
-    {500, "[]", NULL, ERR_UNAVAILABLE, "\"[]\" (HTTP 500)", NULL, 0},
+    {500, "{}", NULL, ERR_UNAVAILABLE, "no message (HTTP 500)", "InternalError", 0},
+    {500, "[]", NULL, ERR_UNAVAILABLE, "\"[]\" (HTTP 500)", "InternalError", 0},
     {500, STATUS("'message':5"), NULL, ERR_UNAVAILABLE,
-     "message: expected a string, not this number (HTTP 500)", NULL, 0},
+     "message: expected a string, not this number (HTTP 500)", "InternalError", 0},
 };
 
 static void check_failure(size_t i, struct err *err, const char *prefix)
