@@ -26,7 +26,7 @@ struct drain {
     uint64_t patient_until;     /* loop_now() time; 0: no replica was waited for yet */
     struct string_set blocked;  /* uids of pods whose eviction is refused at the moment */
     struct string_set refused;  /* of those of which that was said */
-    struct string_set given_up; /* of those that cannot be evicted */
+    struct string_set given_up; /* of those that cannot be evicted, or that came back */
     bool cordoned;
     enum drain_step said; /* what is waited for, so that it is said once */
     json_t *pods;         /* of the document: what has come of each */
@@ -95,6 +95,19 @@ static bool is_blocked(struct drain *drain, const struct kube_object *pod, const
     return true;
 }
 
+/* It would come back each time that it is evicted. */
+static void leave(struct drain *drain, struct move *move)
+{
+    CLEANUP(freep)
+    char *why = mem_printf("the pod in its place came to node %s again: what it tolerates and asks "
+                           "for brings it there",
+                           move->node);
+
+    steps_say(drain->config->steps, "pod %s stays: %s", move->successor, why);
+    add_outcome(drain, move->successor, "stays", move->node, why, move_json(move));
+    string_set_add(&drain->given_up, move->successor_uid);
+}
+
 /* Its successor has its time; a drain does not wait for one that cannot run at all. */
 static struct err *follow(struct task *self, struct drain *drain, struct move *move)
 {
@@ -106,8 +119,11 @@ static struct err *follow(struct task *self, struct drain *drain, struct move *m
         return err;
     if (err)
         steps_say(drain->config->steps, "%s", err_message(err));
-    add_outcome(drain, move->pod->key, err ? "not ready" : "moved", move->node,
-                err ? err_message(err) : NULL, move_json(move));
+    if (same_text(move->node, node_of(drain)))
+        leave(drain, move);
+    else
+        add_outcome(drain, move->pod->key, err ? "not ready" : "moved", move->node,
+                    err ? err_message(err) : NULL, move_json(move));
     err_free(err);
     return NULL;
 }

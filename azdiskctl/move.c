@@ -89,6 +89,7 @@ void move_fini(struct move *move)
     string_set_clear(&move->known);
     free(move->selector);
     free(move->successor);
+    free(move->successor_uid);
     free(move->node);
     *move = (struct move){0};
 }
@@ -158,11 +159,13 @@ static void look_at_node(struct move *move, const struct kube_object *successor)
     const char *node = spec ? spec->node_name : NULL;
 
     if (!node || !*node ||
-        (same_text(move->successor, successor->key) && same_text(move->node, node)))
+        (same_text(move->successor_uid, successor->metadata->uid) && same_text(move->node, node)))
         return;
     free(move->successor);
+    free(move->successor_uid);
     free(move->node);
     move->successor = mem_strdup(successor->key);
+    move->successor_uid = mem_strdup(successor->metadata->uid);
     move->node = mem_strdup(node);
     move->after[MOVE_PRIMARY] = MOVE_UNSEEN;
     note(move, MOVE_SCHEDULED);

@@ -29,7 +29,7 @@ struct move {
     char *selector;          /* labels of the pods among which the successor is; NULL: of all */
     uint64_t evicted;        /* loop_now() time */
     uint64_t after[MOVE_PHASES];
-    char *successor, *node; /* its key, and where it is; NULL: it is nowhere */
+    char *successor, *successor_uid, *node; /* its key, and where it is; NULL: it is nowhere */
 };
 
 /* PRECONDITION, with the reason, if nobody would make the pod of the chains again. */

@@ -129,6 +129,19 @@ def test_a_pod_of_two_budgets_keeps_no_other(objects, make, ctl):
     assert steps.count("pod default/app-0 may not be evicted yet: This pod has more than one PodDisruptionBudget") == 1
 
 
+def test_a_pod_that_comes_back_stays(objects, make, ctl):
+    """As one does that tolerates the cordon. It is evicted once."""
+    back, fast = make("app", "b"), make("db", "b")
+    back.places, fast.places = ["a", "a"], ["b"]
+    with living(back, fast):
+        process = ctl.start("drain", "a", "-o", "json")
+        output, steps = process.communicate(timeout=120)
+    assert process.returncode == 1, steps
+    assert sorted(outcomes(json.loads(output))) == [("default/app-0", "stays", "a"), ("default/db-0", "moved", "b")]
+    assert steps.count("evicted pod default/app-0") == 1
+    assert steps.count("pod default/app-0 stays: the pod in its place came to node a again") == 1
+
+
 def test_the_time_is_over(objects, make, ctl):
     make("app", "b").budget(allowed=0)
     drained = ctl.ask("drain", "a", "--timeout", "2s", status=1)
