@@ -4,8 +4,8 @@
 
 #include "azdiskctl/listed.h"
 
-/* Label selector: what the chart has made. */
-#define OF_THE_CHART "app.kubernetes.io/name=azuredisk-csi-driver"
+/* Label selector: what the chart has made, whatever its values are. */
+#define OF_THE_CHART "app.kubernetes.io/part-of=azuredisk-csi-driver"
 
 struct cluster {
     struct cluster_view view;

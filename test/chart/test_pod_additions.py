@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from .chart import SCHEDULER, SNAPSHOTS, VOLUME_SNAPSHOTS, containers, of_kind, render
+from .chart import SCHEDULER, SNAPSHOTS, TREE, VOLUME_SNAPSHOTS, containers, notes, of_kind, render
 
 HTTPS, HTTP, NONE = "driver.httpsProxy", "driver.httpProxy", "driver.noProxy"
 
@@ -117,6 +117,17 @@ def test_nodes_of_ones_own_choice_run_linux_still():
     found = [p["spec"]["nodeSelector"] for p in every_pod({f"{part}.nodeSelector": own for part in ("controller", "linux", "schedulerExtender")})]
     of_the_snapshot_controller, chosen = {"kubernetes.io/os": "linux"}, {"kubernetes.io/os": "linux", "pool": "storage"}
     assert found.count(of_the_snapshot_controller) == 1 and found.count(chosen) == len(found) - 1 == 7
+
+
+def test_azdiskctl_finds_the_pods_whatever_their_labels_are():
+    """And the controller's Deployment."""
+    label = re.search(r'#define OF_THE_CHART "(.+)=(.+)"', (TREE / "azdiskctl/cluster.h").read_text()).groups()
+    parts = ("controller", "linux", "schedulerExtender", "snapshot.snapshotController")
+    values = {f"{part}.{kind}": {label[0]: "mine"} for part in parts for kind in ("labels", "podLabels")} | {"nameOverride": "mine"}
+    found = [d["metadata"]["labels"] for d in every_pod(values) + of_kind(render(values), "Deployment")]
+    assert found and all(label in labels.items() for labels in found)
+    assert all(labels["app.kubernetes.io/name"] == "mine" for labels in found)
+    assert f"-l {'='.join(label)}\n" in notes(values)
 
 
 def test_feature_gates_of_sidecars():

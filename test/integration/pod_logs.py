@@ -9,7 +9,7 @@ from pathlib import Path
 from .answering import Answering
 
 PLANTED = "pl4nt3d"  # in each secret of the tests
-LABELS = {"app.kubernetes.io/name": "azuredisk-csi-driver"}
+LABELS = {"app.kubernetes.io/part-of": "azuredisk-csi-driver"}
 
 
 class Logs:

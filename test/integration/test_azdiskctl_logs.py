@@ -94,7 +94,7 @@ def test_a_flag_of_another_command(tmp_path):
 
 
 @pytest.mark.parametrize(("pods", "words", "said"), [
-    ([], [], "no pod with the label app.kubernetes.io/name=azuredisk-csi-driver has run"),
+    ([], [], "no pod with the label app.kubernetes.io/part-of=azuredisk-csi-driver has run"),
     (PODS, ["--node=node-x"], "no node plug-in has run on node node-x"),
 ])
 def test_nothing_to_read(tmp_path, pods, words, said):
