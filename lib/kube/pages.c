@@ -3,6 +3,12 @@
 #include <stdlib.h>
 
 #include "lib/base/alloc.h"
+#include "lib/rt/loop.h"
+
+enum {
+    QUICK_MS = KUBE_CALL_TIMEOUT_MS / 2, /* one that is larger will still come in time */
+    MOST_LATE = 3,                       /* of one page, before that is told */
+};
 
 void kube_pages_init(struct kube_pages *pages, struct kube *kube,
                      const struct api_resource *resource, const char *namespace_,
@@ -13,6 +19,13 @@ void kube_pages_init(struct kube_pages *pages, struct kube *kube,
                                  .namespace_ = namespace_,
                                  .query = *query,
                                  .limit = query->limit};
+}
+
+void kube_pages_adapt(struct kube_pages *pages, unsigned *limit)
+{
+    pages->kept = limit;
+    if (*limit)
+        pages->limit = *limit;
 }
 
 void kube_pages_fini(struct kube_pages *pages)
@@ -60,23 +73,51 @@ static struct err *take(struct kube_pages *pages, const json_t *page)
     set_text(&pages->next, mem_strdup(metadata_of(page, "continue")));
     pages->ended = !pages->next;
     note_last(pages, page);
-    pages->limit += pages->limit / 4 + 1;
-    if (pages->limit > pages->query.limit)
-        pages->limit = pages->query.limit;
     return NULL;
+}
+
+/* ---- how large a page is ---- */
+
+static void set_limit(struct kube_pages *pages, unsigned limit)
+{
+    pages->limit = limit < pages->query.limit ? limit : pages->query.limit;
+    if (pages->kept)
+        *pages->kept = pages->limit;
+}
+
+/* Without its limit, a list from what is at hand would come no smaller. */
+static bool can_shrink(const struct kube_pages *pages)
+{
+    return pages->limit > 1 && (pages->next || !pages->query.resource_version);
+}
+
+/* Whether a smaller page is to be asked for after this failure. A page that is late has cost all
+ * the time of a call, so the next one is much smaller. */
+static bool shrink(struct kube_pages *pages, enum err_kind kind, unsigned *late)
+{
+    bool is_late = pages->kept && kind == ERR_TIMEOUT;
+
+    if ((!is_late && kind != ERR_EXHAUSTED) || !can_shrink(pages))
+        return false;
+    set_limit(pages, is_late ? (pages->limit + 3) / 4 : pages->limit / 2);
+    return !is_late || ++*late < MOST_LATE;
 }
 
 /* ---- asking ---- */
 
-static struct err *ask(struct task *self, const struct kube_pages *pages, json_t **ret_page)
+static struct err *ask(struct task *self, struct kube_pages *pages, json_t **ret_page)
 {
     struct kube_query query = pages->query;
+    uint64_t began = loop_now(loop_of(self));
 
     query.limit = pages->limit;
     query.continue_token = pages->next;
     if (pages->next)
         query.resource_version = NULL; /* the token has it */
-    return kube_list_page(self, pages->kube, pages->resource, pages->namespace_, &query, ret_page);
+    TRY(kube_list_page(self, pages->kube, pages->resource, pages->namespace_, &query, ret_page));
+    if (loop_now(loop_of(self)) - began < QUICK_MS)
+        set_limit(pages, pages->limit + pages->limit / 4 + 1);
+    return NULL;
 }
 
 static struct err *too_large(const struct kube_pages *pages, struct err *err)
@@ -93,25 +134,17 @@ static struct err *too_large(const struct kube_pages *pages, struct err *err)
                    pages->resource->plural, pages->last, KUBE_LARGEST_LIST >> 20);
 }
 
-/* Without its limit, a list from what is at hand would come no smaller. */
-static bool can_be_halved(const struct kube_pages *pages)
-{
-    return pages->limit > 1 && (pages->next || !pages->query.resource_version);
-}
-
 struct err *kube_pages_next(struct task *self, struct kube_pages *pages, json_t **ret_page)
 {
     CLEANUP(json_decrefp) json_t *page = NULL;
+    unsigned late = 0;
     struct err *err;
 
     *ret_page = NULL;
     if (pages->ended)
         return NULL;
-    while ((err = ask(self, pages, &page)) && err_kind(err) == ERR_EXHAUSTED &&
-           can_be_halved(pages)) {
+    while ((err = ask(self, pages, &page)) && shrink(pages, err_kind(err), &late))
         err_free(err);
-        pages->limit /= 2;
-    }
     if (err)
         return err_kind(err) == ERR_EXHAUSTED && pages->limit == 1 ? too_large(pages, err) : err;
     TRY(take(pages, page));

@@ -26,6 +26,7 @@ struct reflector {
     struct loop *loop;
     char *version;      /* up to which the store is complete; NULL: a list is due */
     bool wants_newest;  /* of lists; else what the server has at hand will do */
+    unsigned page_size; /* where lists begin; 0: at the configured one */
     bool progressed;    /* the last watch has told something */
     struct buffer line; /* the beginning of an event whose end has not come */
 };
@@ -161,6 +162,7 @@ static struct err *read_pages(struct task *self, struct reflector *reflector, ta
 
     kube_pages_init(&pages, config->kube, store_resource(config->store), config->namespace_,
                     &query);
+    kube_pages_adapt(&pages, &reflector->page_size);
     for (;;) {
         CLEANUP(json_decrefp) json_t *page = NULL;
 
@@ -343,15 +345,21 @@ static struct err *round_trip(struct task *self, struct reflector *reflector)
     return follow_watch(self, reflector);
 }
 
+/* From the same place, the same event would come again for ever, and from what is at hand, the same
+ * list. The newest list comes in pages, so that it fits. */
+static bool is_useless(const struct reflector *reflector, enum err_kind kind)
+{
+    return kind == ERR_OUT_OF_RANGE || kind == ERR_EXHAUSTED ||
+           (kind == ERR_TIMEOUT && !reflector->version);
+}
+
 static void take_failure(struct reflector *reflector, const struct err *err)
 {
     const struct reflector_config *config = &reflector->config;
 
     if (config->failed)
         config->failed(config->ctx, store_resource(config->store), err);
-    /* From the same place, the same event would come again for ever. The newest list comes in
-     * pages, so that it fits. */
-    if (err_kind(err) == ERR_OUT_OF_RANGE || err_kind(err) == ERR_EXHAUSTED)
+    if (is_useless(reflector, err_kind(err)))
         lose_place(reflector);
 }
 

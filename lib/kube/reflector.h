@@ -5,7 +5,8 @@
  * or what comes there is longer than an event may be, the whole list is read again. Failures are
  * tried again with growing pauses, for ever; they are reported through `failed`, once each.
  *
- * Objects that are too large for a page are read in smaller ones (pages.h).
+ * Objects that are too large for a page, or too many for a slow link, are read in smaller ones
+ * (pages.h), and the next list begins with what has proved to fit.
  *
  * An object that cannot be decoded is reported and passed over: the others come through, and what
  * the store has of it stays until it can be read again or is deleted.

@@ -225,7 +225,7 @@ MUTANTS = [
     Mutant("a lost place in a watch is not listed again", "lib/kube/reflector.c",
            "    free(TAKE_PTR(reflector->version));\n", "", "bad-api"),
     Mutant("a place in a watch that is refused is not lost", "lib/kube/reflector.c",
-           "if (err_kind(err) == ERR_OUT_OF_RANGE || err_kind(err)", "if (err_kind(err)",
+           "return kind == ERR_OUT_OF_RANGE || kind", "return kind",
            "bad-api"),
     Mutant("deletions only by events, not by lists", "lib/kube/store.c",
            "        if (entry->generation != store->generation && !is_newer(entry, version))\n            drop(store, entry);",

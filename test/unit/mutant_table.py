@@ -11,6 +11,7 @@ from .kubeconfig_mutants import KUBECONFIG_MUTANTS
 from .mutant import Mutant
 from .nomination_mutants import NOMINATION_MUTANTS
 from .placement_mutants import PLACEMENT_MUTANTS
+from .server_mutants import SERVER_MUTANTS
 from .switchover_mutants import SWITCHOVER_MUTANTS
 from .vm_change_mutants import VM_CHANGE_MUTANTS
 
@@ -34,6 +35,7 @@ MUTANTS = [
     *KUBECONFIG_MUTANTS,
     *CERTIFICATE_MUTANTS,
     *CREDENTIAL_MUTANTS,
+    *SERVER_MUTANTS,
     # ---- AzVolumes of disks ----
     Mutant("two at a time write an AzVolume for a disk", ADOPTION,
            "    if (!string_set_add(&adoptions->names, disk)) {",
@@ -368,8 +370,7 @@ MUTANTS = [
     Mutant("an event of a watch has no end", KUBE + "reflector.c",
            "buffer_init(&reflector->line, LONGEST_LINE);", "buffer_init(&reflector->line, SIZE_MAX);"),
     Mutant("an event that is too large is asked for again and again", KUBE + "reflector.c",
-           "|| err_kind(err) == ERR_EXHAUSTED)",
-           "|| (err_kind(err) == ERR_EXHAUSTED && !reflector->version))"),
+           "|| kind == ERR_EXHAUSTED ||", "|| (kind == ERR_EXHAUSTED && !reflector->version) ||"),
     Mutant("a watch that is silent is waited for", KUBE + "reflector.c",
            "loop_deadline(reflector->loop, SILENCE_MS);", "TIMER_NEVER;"),
     Mutant("a refused list begins again at once", KUBE + "reflector.c",
@@ -381,7 +382,8 @@ MUTANTS = [
            "    free(TAKE_PTR(reflector->version));\n    reflector->wants_newest = true;\n",
            "    free(TAKE_PTR(reflector->version));\n"),
     Mutant("a page that is too large is asked for again as it is", KUBE + "pages.c",
-           "           can_be_halved(pages)) {", "           !can_be_halved(pages)) {", "reflector"),
+           "kind != ERR_EXHAUSTED) || !can_shrink(pages))", "kind != ERR_EXHAUSTED) || can_shrink(pages))",
+           "reflector"),
     Mutant("the second page is of another version", KUBE + "pages.c",
            "        query.resource_version = NULL; /* the token has it */\n",
            "        query.continue_token = pages->next;\n", "reflector"),

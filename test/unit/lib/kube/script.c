@@ -147,7 +147,16 @@ static struct err *no_answer(struct task *self, struct script *script,
     return err_new(ERR_TIMEOUT, "no answer");
 }
 
-/* An answer takes a moment, so that others run meanwhile. */
+/* An answer takes at least a moment, so that others run meanwhile. */
+static struct err *wait_for_answer(struct task *self, struct script *script,
+                                   const struct script_step *step, uint64_t deadline)
+{
+    uint64_t left = deadline - loop_now(script->loop);
+
+    TRY(task_sleep(self, !step->takes_ms ? 1 : step->takes_ms < left ? step->takes_ms : left));
+    return step->takes_ms <= left ? NULL : err_new(ERR_TIMEOUT, "too late");
+}
+
 static struct err *next_step(struct task *self, struct script *script,
                              const struct http_request *request, const struct script_step **ret)
 {
@@ -156,7 +165,7 @@ static struct err *next_step(struct task *self, struct script *script,
     *ret = &script->steps[script->next];
     script->times[script->next++] = loop_now(script->loop);
     check_request(*ret, request);
-    TRY(task_sleep(self, 1));
+    TRY(wait_for_answer(self, script, *ret, request->deadline));
     if ((*ret)->too_large)
         return err_new(ERR_EXHAUSTED, "the answer is too large");
     return (*ret)->status ? NULL : err_new(ERR_UNAVAILABLE, "the connection broke");

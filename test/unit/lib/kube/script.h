@@ -24,6 +24,7 @@ struct script_step {
     const char *request; /* "PATCH /api/v1/nodes/a?x=y {'the':'body'}" */
     int status;          /* 0: the connection breaks before an answer */
     bool too_large;      /* instead of an answer: EXHAUSTED */
+    uint64_t takes_ms;   /* to answer; TIMEOUT if a call may not take as long; 0: a moment */
     const char *answer;
     const struct script_piece *pieces; /* of a stream, with status 200 */
     const char *header, *value;        /* of the answer; NULL: none */

@@ -7,6 +7,7 @@
 #include "lib/api/resources.h"
 #include "lib/base/alloc.h"
 #include "lib/json/parse.h"
+#include "lib/kube/pages.h"
 #include "lib/rt/wait.h"
 #include "test/unit/expect.h"
 #include "test/unit/lib/kube/script.h"
@@ -393,6 +394,27 @@ static void wait_in_vain(struct task *self, struct kube *kube)
     assert_int_equal(loop_now(loop) - began, 700);
 }
 
+/* Who reads a list once has other plans, as failover has. */
+static void page_in_vain(struct task *self, struct kube *kube)
+{
+    CLEANUP(kube_pages_fini) struct kube_pages pages;
+    const struct kube_query query = {.limit = 5};
+    json_t *page;
+
+    kube_pages_init(&pages, kube, &NODES, NULL, &query);
+    assert_fails(kube_pages_next(self, &pages, &page), ERR_TIMEOUT, "too late");
+}
+
+static void test_a_page_that_is_late_is_not_asked_for_again(void **state)
+{
+    static const struct script_step steps[] = {
+        {.request = "GET /api/v1/nodes?limit=5", .takes_ms = 2 * KUBE_CALL_TIMEOUT_MS},
+    };
+
+    (void)state;
+    play(steps, COUNT_OF(steps), NULL, page_in_vain);
+}
+
 static void wait_in_vain_main(struct task *self, void *arg)
 {
     wait_in_vain(self, arg);
@@ -574,6 +596,7 @@ int main(void)
         cmocka_unit_test(test_not_asked_for_ever),
         cmocka_unit_test(test_nonsense),
         cmocka_unit_test(test_calls_have_a_time_limit),
+        cmocka_unit_test(test_a_page_that_is_late_is_not_asked_for_again),
         cmocka_unit_test(test_tokens_are_read_again),
         cmocka_unit_test(test_a_fixed_token_is_not_tried_twice),
         cmocka_unit_test(test_without_any_token_nothing_is_sent),
