@@ -349,7 +349,7 @@ static struct err *round_trip(struct task *self, struct reflector *reflector)
  * list. The newest list comes in pages, so that it fits. */
 static bool is_useless(const struct reflector *reflector, enum err_kind kind)
 {
-    return kind == ERR_OUT_OF_RANGE || kind == ERR_EXHAUSTED ||
+    return kind == ERR_OUT_OF_RANGE || kind == ERR_EXHAUSTED || kind == ERR_INVALID ||
            (kind == ERR_TIMEOUT && !reflector->version);
 }
 

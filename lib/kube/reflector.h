@@ -2,8 +2,9 @@
  *
  * Lists page by page, then follows the watch, with bookmarks so that little is repeated after a
  * break. A broken watch goes on where it was; only when the server no longer has that place (410),
- * or what comes there is longer than an event may be, the whole list is read again. Failures are
- * tried again with growing pauses, for ever; they are reported through `failed`, once each.
+ * or what comes there is longer than an event may be, or no JSON, the whole list is read again.
+ * Failures are tried again with growing pauses, for ever; they are reported through `failed`, once
+ * each.
  *
  * Objects that are too large for a page, or too many for a slow link, are read in smaller ones
  * (pages.h), and the next list begins with what has proved to fit.

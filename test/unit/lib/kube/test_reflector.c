@@ -331,20 +331,22 @@ static void test_events_that_come_twice(void **state)
     assert_int_equal(scene.changes, 3);
 }
 
+/* What is no JSON would come again from the same place. */
 static void test_nonsense_in_a_watch(void **state)
 {
     const struct script_step steps[] = {
         SCRIPT_ANSWER(LIST, 200, ITEMS("10", )),
         SCRIPT_STREAM(WATCH("10"), {1, EVENT("ADDED", "a", "11") "nonsense\n"}, QUIET),
-        SCRIPT_STREAM(WATCH("11"), {1, "{}\n"}, QUIET),
-        SCRIPT_STREAM(WATCH("11"), {1, "{'type':'ADDED'}\n"}, QUIET),
-        SCRIPT_STREAM(WATCH("11"), {1, EVENT("ADDED", "b", "12")}, QUIET),
+        SCRIPT_ANSWER(LIST, 200, ITEMS("20", ITEM("a", "11"))),
+        SCRIPT_STREAM(WATCH("20"), {1, "{}\n"}, QUIET),
+        SCRIPT_STREAM(WATCH("20"), {1, "{'type':'ADDED'}\n"}, QUIET),
+        SCRIPT_STREAM(WATCH("20"), {1, EVENT("ADDED", "b", "21")}, QUIET),
     };
     struct scene scene;
 
     (void)state;
     play(&scene, steps, COUNT_OF(steps), MINUTE);
-    assert_string_equal(scene.content, "a=11 b=12 ");
+    assert_string_equal(scene.content, "a=11 b=21 ");
     assert_string_equal(scene.failures,
                         "not JSON: line 1, column 8: invalid token near 'nonsense'\n"
                         "a watch event without a type or an object\n"
