@@ -1,7 +1,9 @@
 #include "lib/json/parse.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/secret.h"
 #include "lib/rt/loop.h"
@@ -9,6 +11,7 @@
 struct parse {
     const char *text;
     size_t length;
+    size_t flags; /* of jansson, beside the usual ones */
     json_t *json;
     struct err *err;
 };
@@ -39,11 +42,10 @@ static unsigned depth_of(const char *text, size_t length)
 
 /* Anybody may write \u0000 into an annotation, so it must not spoil the list that it is in; as C
  * strings such texts end there. */
-static struct err *load(const char *text, size_t length, json_t **ret_json)
+static struct err *load(const char *text, size_t length, size_t flags, json_t **ret_json)
 {
-    const size_t flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_ALLOW_NUL;
     json_error_t error;
-    json_t *json = json_loadb(text, length, flags, &error);
+    json_t *json = json_loadb(text, length, flags | JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
 
     if (!json)
         return err_new(ERR_INVALID, "not JSON: line %d, column %d: %s", error.line, error.column,
@@ -59,29 +61,108 @@ static struct err *too_deep(void)
 
 struct err *json_parse_here(const char *text, size_t length, json_t **ret_json)
 {
-    return depth_of(text, length) > JSON_MAX_DEPTH ? too_deep() : load(text, length, ret_json);
+    return depth_of(text, length) > JSON_MAX_DEPTH
+               ? too_deep()
+               : load(text, length, JSON_REJECT_DUPLICATES, ret_json);
 }
 
 static void parse(void *arg)
 {
     struct parse *parse = arg;
 
-    parse->err = load(parse->text, parse->length, &parse->json);
+    parse->err = load(parse->text, parse->length, parse->flags, &parse->json);
 }
 
-struct err *json_parse(struct task *self, const char *text, size_t length, json_t **ret_json)
+static struct err *parse_with(struct task *self, const char *text, size_t length, size_t flags,
+                              json_t **ret_json)
 {
-    struct parse call = {.text = text, .length = length};
+    struct parse call = {.text = text, .length = length, .flags = flags};
     unsigned depth = depth_of(text, length);
 
     if (depth > JSON_MAX_DEPTH)
         return too_deep();
     if (depth <= SHALLOW_DEPTH)
-        return load(text, length, ret_json);
+        return load(text, length, flags, ret_json);
     loop_call(self, parse, &call);
     TRY(call.err);
     *ret_json = call.json;
     return NULL;
+}
+
+struct err *json_parse(struct task *self, const char *text, size_t length, json_t **ret_json)
+{
+    return parse_with(self, text, length, JSON_REJECT_DUPLICATES, ret_json);
+}
+
+/* ---- leniently ---- */
+
+static size_t string_length(const char *text, size_t left)
+{
+    size_t n = 1;
+
+    while (n < left && text[n] != '"')
+        n += text[n] == '\\' ? 2 : 1;
+    return n < left ? n + 1 : left;
+}
+
+static size_t number_length(const char *text, size_t left)
+{
+    size_t n = 1;
+
+    while (n < left && (isalnum((unsigned char)text[n]) || strchr("+-.", text[n])))
+        n++;
+    return n;
+}
+
+/* Of a string, a number or a word, or one byte. */
+static size_t token_length(const char *text, size_t left)
+{
+    if (*text == '"')
+        return string_length(text, left);
+    return isalnum((unsigned char)*text) || *text == '-' ? number_length(text, left) : 1;
+}
+
+/* More digits than 64 bits have in any case. */
+static bool is_long_integer(const char *token, size_t length)
+{
+    enum { MOST_DIGITS = 18 };
+    bool negative = *token == '-';
+
+    if (length - negative <= MOST_DIGITS)
+        return false;
+    for (size_t i = negative; i < length; i++)
+        if (!isdigit((unsigned char)token[i]))
+            return false;
+    return true;
+}
+
+static void soften(char *text, size_t length)
+{
+    unsigned depth = 0;
+
+    for (size_t i = 0, n; i < length; i += n) {
+        char first = text[i];
+
+        n = token_length(text + i, length - i);
+        if (depth > 0 && (first == ']' || first == '}'))
+            depth--;
+        if (depth >= JSON_MAX_DEPTH)
+            memset(text + i, ' ', n);
+        else if (is_long_integer(text + i, n))
+            memcpy(text + i + n - 2, "e2", 2);
+        depth += first == '[' || first == '{';
+    }
+}
+
+struct err *json_parse_leniently(struct task *self, char *text, size_t length, json_t **ret_json)
+{
+    struct err *err = json_parse(self, text, length, ret_json);
+
+    if (!err)
+        return NULL;
+    err_free(err);
+    soften(text, length);
+    return parse_with(self, text, length, 0, ret_json);
 }
 
 char *json_to_text(const json_t *json)

@@ -294,7 +294,7 @@ static struct err *interpret(struct task *self, const struct http_response *resp
                              json_t **ret_json)
 {
     CLEANUP(json_decrefp) json_t *json = NULL;
-    struct err *err = json_parse(self, response->body, response->body_length, &json);
+    struct err *err = json_parse_leniently(self, response->body, response->body_length, &json);
 
     if (response->status < 200 || response->status > 299) {
         err_free(err);

@@ -285,7 +285,7 @@ static struct err *take_lines(struct task *self, struct reflector *reflector)
         CLEANUP(json_decrefp) json_t *event = NULL;
         size_t length = (size_t)(end - line->data) - taken;
 
-        TRY(json_parse(self, line->data + taken, length, &event));
+        TRY(json_parse_leniently(self, line->data + taken, length, &event));
         TRY(take_event(reflector, event));
         reflector->progressed = true;
         taken += length + 1;

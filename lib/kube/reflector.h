@@ -10,7 +10,8 @@
  * (pages.h), and the next list begins with what has proved to fit.
  *
  * An object that cannot be decoded is reported and passed over: the others come through, and what
- * the store has of it stays until it can be read again or is deleted.
+ * the store has of it stays until it can be read again or is deleted. A number or a depth that is
+ * beyond any JSON parser's does not even cost the object (lib/json/parse.h).
  */
 #pragma once
 

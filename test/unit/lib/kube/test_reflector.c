@@ -397,6 +397,24 @@ static void test_senseless_objects_in_a_list(void **state)
     assert_int_equal(scene.n_failures, 5); /* four objects, and the place that was lost */
 }
 
+/* Nor does a number that no parser takes, wherever it comes. */
+static void test_numbers_that_are_too_long(void **state)
+{
+#define STRANGE(name, version)                                                                     \
+    "{'metadata':{'name':'" name "','resourceVersion':'" version "'},'x':12345678901234567890}"
+    const struct script_step steps[] = {
+        SCRIPT_ANSWER(LIST, 200, ITEMS("10", STRANGE("a", "1") "," ITEM("b", "2"))),
+        SCRIPT_STREAM(WATCH("10"), {1, "{'type':'ADDED','object':" STRANGE("c", "11") "}\n"},
+                      {1, EVENT("ADDED", "d", "12")}, QUIET),
+    };
+    struct scene scene;
+
+    (void)state;
+    play(&scene, steps, COUNT_OF(steps), MINUTE);
+    assert_string_equal(scene.content, "a=1 b=2 c=11 d=12 ");
+    assert_string_equal(scene.failures, "");
+}
+
 /* From the same place it would come again; a list has room for its object. */
 static void test_an_event_that_is_too_large(void **state)
 {
@@ -675,6 +693,7 @@ int main(void)
         cmocka_unit_test(test_nonsense_in_a_watch),
         cmocka_unit_test(test_senseless_objects_in_a_watch),
         cmocka_unit_test(test_senseless_objects_in_a_list),
+        cmocka_unit_test(test_numbers_that_are_too_long),
         cmocka_unit_test(test_an_event_that_is_too_large),
         cmocka_unit_test(test_a_watch_from_too_long_ago),
         cmocka_unit_test(test_a_server_that_was_restored),
