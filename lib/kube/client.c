@@ -4,16 +4,15 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
-#include "lib/base/buffer.h"
 #include "lib/base/secret.h"
 #include "lib/json/codec.h"
 #include "lib/json/parse.h"
 #include "lib/kube/bearer_token.h"
+#include "lib/kube/url.h"
 #include "lib/rt/loop.h"
 #include "lib/rt/wait.h"
 
 enum {
-    LONGEST_URL = 64 * 1024,
     LONGEST_QUOTE = 200,         /* of an answer that makes no sense */
     LONGEST_RETRY_AFTER_S = 600, /* the server itself asks for half a minute at most */
     MOST_REPEATS = 10, /* of a request to a server that has too much to do; client-go's figure */
@@ -178,68 +177,6 @@ static void call_fini(struct call *call)
     secret_free(call->body);
 }
 
-static void append_parameter(struct buffer *url, const char *name, const char *value)
-{
-    if (!value)
-        return;
-    CLEANUP(freep) char *escaped = http_escape(value);
-    buffer_printf(url, "%s%s=%s", memchr(url->data, '?', url->length) ? "&" : "?", name, escaped);
-}
-
-static void append_segment(struct buffer *url, const char *name)
-{
-    if (!name)
-        return;
-    CLEANUP(freep) char *escaped = http_escape(name);
-    buffer_printf(url, "/%s", escaped);
-}
-
-static struct buffer begin_url(const struct kube *kube, const struct api_resource *resource,
-                               const char *namespace_)
-{
-    struct buffer url;
-
-    buffer_init(&url, LONGEST_URL);
-    buffer_printf(&url, resource->group[0] ? "%s/apis/%s/%s" : "%s/api%s/%s", kube->server,
-                  resource->group, resource->version);
-    if (resource->namespaced && namespace_) {
-        append_segment(&url, "namespaces");
-        append_segment(&url, namespace_);
-    }
-    append_segment(&url, resource->plural);
-    return url;
-}
-
-static char *url_of(const struct kube *kube, const struct api_resource *resource,
-                    const char *namespace_, const char *name, const char *subresource)
-{
-    struct buffer url = begin_url(kube, resource, namespace_);
-
-    append_segment(&url, name);
-    append_segment(&url, subresource);
-    return buffer_take(&url);
-}
-
-static char *query_url_of(const struct kube *kube, const struct api_resource *resource,
-                          const char *namespace_, const struct kube_query *query, bool watch)
-{
-    CLEANUP(freep) char *limit = query->limit ? mem_printf("%u", query->limit) : NULL;
-    CLEANUP(freep) char *timeout = mem_printf("%u", query->timeout_seconds);
-    struct buffer url = begin_url(kube, resource, namespace_);
-
-    append_parameter(&url, "labelSelector", query->label_selector);
-    append_parameter(&url, "fieldSelector", query->field_selector);
-    append_parameter(&url, "resourceVersion", query->resource_version);
-    append_parameter(&url, "continue", query->continue_token);
-    append_parameter(&url, "limit", limit);
-    if (watch) {
-        append_parameter(&url, "watch", "true");
-        append_parameter(&url, "allowWatchBookmarks", "true");
-        append_parameter(&url, "timeoutSeconds", timeout);
-    }
-    return buffer_take(&url);
-}
-
 /* One attempt; `stream` NULL for an ordinary exchange. */
 static struct err *attempt(struct task *self, struct kube *kube, const struct call *call,
                            uint64_t deadline, struct http_response *response,
@@ -355,8 +292,9 @@ struct err *kube_get(struct task *self, struct kube *kube, const struct api_reso
                      const char *namespace_, const char *name, struct kube_object **ret)
 {
     CLEANUP(call_fini)
-    struct call call = {.method = "GET", .url = url_of(kube, resource, namespace_, name, NULL)};
+    struct call call = {.method = "GET"};
 
+    TRY(kube_object_url(kube->server, resource, namespace_, name, NULL, &call.url));
     return exchange_object(self, kube, &call, resource, ret);
 }
 
@@ -369,10 +307,9 @@ struct err *kube_create(struct task *self, struct kube *kube, const struct api_r
     CLEANUP(json_decrefp)
     json_t *whole = json_pack("{s:s, s:s}", "apiVersion", api_version, "kind", resource->kind);
     CLEANUP(call_fini)
-    struct call call = {.method = "POST",
-                        .url = url_of(kube, resource, namespace_, NULL, NULL),
-                        .content_type = "application/json"};
+    struct call call = {.method = "POST", .content_type = "application/json"};
 
+    TRY(kube_object_url(kube->server, resource, namespace_, NULL, NULL, &call.url));
     json_object_update(whole, (json_t *)(uintptr_t)object);
     call.body = json_to_text(whole);
     return exchange_object(self, kube, &call, resource, ret);
@@ -384,10 +321,10 @@ struct err *kube_patch(struct task *self, struct kube *kube, const struct api_re
 {
     CLEANUP(call_fini)
     struct call call = {.method = "PATCH",
-                        .url = url_of(kube, resource, namespace_, name, subresource),
                         .content_type = "application/merge-patch+json",
                         .body = json_to_text(patch)};
 
+    TRY(kube_object_url(kube->server, resource, namespace_, name, subresource, &call.url));
     return exchange_object(self, kube, &call, resource, ret);
 }
 
@@ -398,10 +335,10 @@ struct err *kube_json_patch(struct task *self, struct kube *kube,
     CLEANUP(json_decrefp) json_t *answer = NULL;
     CLEANUP(call_fini)
     struct call call = {.method = "PATCH",
-                        .url = url_of(kube, resource, namespace_, name, NULL),
                         .content_type = "application/json-patch+json",
                         .body = json_to_text(patch)};
 
+    TRY(kube_object_url(kube->server, resource, namespace_, name, NULL, &call.url));
     return exchange(self, kube, &call, &answer);
 }
 
@@ -412,12 +349,11 @@ static struct err *delete_with(struct task *self, struct kube *kube,
 {
     CLEANUP(json_decrefp) json_t *answer = NULL;
     CLEANUP(call_fini)
-    struct call call = {.method = "DELETE",
-                        .url = url_of(kube, resource, namespace_, name, NULL),
-                        .content_type = "application/json"};
+    struct call call = {
+        .method = "DELETE", .content_type = "application/json", .body = json_to_text(options)};
 
-    call.body = json_to_text(options);
     json_decref(options);
+    TRY(kube_object_url(kube->server, resource, namespace_, name, NULL, &call.url));
     return exchange(self, kube, &call, &answer);
 }
 
@@ -453,11 +389,10 @@ struct err *kube_evict(struct task *self, struct kube *kube, const char *namespa
                                  "Eviction", "metadata", "name", name, "namespace", namespace_,
                                  "deleteOptions", only_if(uid, NULL));
     CLEANUP(call_fini)
-    struct call call = {.method = "POST",
-                        .url = url_of(kube, &PODS, namespace_, name, "eviction"),
-                        .content_type = "application/json",
-                        .body = json_to_text(eviction)};
+    struct call call = {
+        .method = "POST", .content_type = "application/json", .body = json_to_text(eviction)};
 
+    TRY(kube_object_url(kube->server, &PODS, namespace_, name, "eviction", &call.url));
     TRY(bearer_token_freshen(self, kube->token));
     return exchange_once(self, kube, &call, loop_deadline(kube->loop, kube->timeout_ms), &answer);
 }
@@ -481,13 +416,11 @@ struct err *kube_list_page(struct task *self, struct kube *kube,
                            const struct kube_query *query, json_t **ret_list)
 {
     CLEANUP(call_fini)
-    struct call call = {.method = "GET",
-                        .url = query_url_of(kube, resource, namespace_, query, false),
-                        .max_response = KUBE_LARGEST_LIST};
+    struct call call = {.method = "GET", .max_response = KUBE_LARGEST_LIST};
 
+    TRY(kube_query_url(kube->server, resource, namespace_, query, false, &call.url));
     if (query->metadata_only)
         call.accept = METADATA_OF("PartialObjectMetadataList");
-
     return exchange(self, kube, &call, ret_list);
 }
 
@@ -498,9 +431,9 @@ struct err *kube_watch(struct task *self, struct kube *kube, const struct api_re
     CLEANUP(http_response_finip) struct http_response response = {0};
     CLEANUP(json_decrefp) json_t *unused = NULL;
     CLEANUP(call_fini)
-    struct call call = {.method = "GET",
-                        .url = query_url_of(kube, resource, namespace_, query, true)};
+    struct call call = {.method = "GET"};
 
+    TRY(kube_query_url(kube->server, resource, namespace_, query, true, &call.url));
     if (query->metadata_only)
         call.accept = METADATA_OF("PartialObjectMetadata");
     TRY(bearer_token_freshen(self, kube->token));

@@ -5,7 +5,8 @@
  * THROTTLED, ...) and whose code is the server's reason. NOT_FOUND means the object; a server that
  * does not know the kind of object is UNAVAILABLE, with the code KUBE_NO_SUCH_KIND. Writes are
  * creates, patches and deletes; a patch that carries metadata.resourceVersion fails with CONFLICT
- * if the object has changed.
+ * if the object has changed. INVALID, with nothing sent, if a name or a token is too long for a
+ * URL.
  *
  * A rejected token is had anew, from its file or its plug-in, and the request tried once more. What
  * the server refuses because it has too much to do (HTTP 429) is asked for again when it says, up

@@ -18,5 +18,8 @@ SERVER_MUTANTS = [
     Mutant("what comes too late as a whole is asked for as a whole for ever", "lib/kube/reflector.c",
            "(kind == ERR_TIMEOUT && !reflector->version)", "false"),
     Mutant("one number keeps a list from us", "lib/json/parse.c", "    soften(text, length);\n", "    (void)soften;\n"),
+    Mutant("a name that is too long for a URL is left out of it", "lib/kube/url.c",
+           "&& buffer_append(url, escaped, strlen(escaped)))",
+           "&& (buffer_append(url, escaped, strlen(escaped)) || true))", "client"),
     Mutant("what is no JSON is watched for again for ever", "lib/kube/reflector.c", " || kind == ERR_INVALID", ""),
 ]

@@ -379,6 +379,43 @@ static void test_nonsense(void **state)
     play(steps, COUNT_OF(steps), NULL, meet_nonsense);
 }
 
+/* Names come from callers, tokens from the server. */
+static void ask_at_length(struct task *self, struct kube *kube)
+{
+    enum { LENGTH = 64 * 1024 };
+    CLEANUP(freep) char *name = mem_alloc(LENGTH + 1);
+    CLEANUP(json_decrefp) json_t *patch = json_object();
+    const struct kube_query query = {.continue_token = name};
+    struct http_stream *stream;
+    json_t *list;
+
+    memset(name, '+', LENGTH);
+    assert_fails(kube_get(self, kube, &NODES, NULL, name, NULL), ERR_INVALID,
+                 "the name is too long for a request (65536 bytes)");
+    assert_fails(kube_get(self, kube, &PODS, name, "p", NULL), ERR_INVALID,
+                 "the namespace is too long for a request (65536 bytes)");
+    assert_fails(kube_create(self, kube, &PODS, name, patch, NULL), ERR_INVALID,
+                 "the namespace is too long for a request (65536 bytes)");
+    assert_fails(kube_patch(self, kube, &NODES, NULL, name, NULL, patch, NULL), ERR_INVALID,
+                 "the name is too long for a request (65536 bytes)");
+    assert_fails(kube_json_patch(self, kube, &NODES, NULL, name, patch), ERR_INVALID,
+                 "the name is too long for a request (65536 bytes)");
+    assert_fails(kube_delete(self, kube, &NODES, NULL, name, "u"), ERR_INVALID,
+                 "the name is too long for a request (65536 bytes)");
+    assert_fails(kube_evict(self, kube, "ns", name, "u"), ERR_INVALID,
+                 "the name is too long for a request (65536 bytes)");
+    assert_fails(kube_list_page(self, kube, &NODES, NULL, &query, &list), ERR_INVALID,
+                 "the parameter continue is too long for a request (65536 bytes)");
+    assert_fails(kube_watch(self, kube, &NODES, NULL, &query, &stream), ERR_INVALID,
+                 "the parameter continue is too long for a request (65536 bytes)");
+}
+
+static void test_what_is_too_long(void **state)
+{
+    (void)state;
+    play(NULL, 0, NULL, ask_at_length);
+}
+
 /* ---- time ---- */
 
 static void wait_in_vain(struct task *self, struct kube *kube)
@@ -595,6 +632,7 @@ int main(void)
         cmocka_unit_test(test_too_much_to_do),
         cmocka_unit_test(test_not_asked_for_ever),
         cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_what_is_too_long),
         cmocka_unit_test(test_calls_have_a_time_limit),
         cmocka_unit_test(test_a_page_that_is_late_is_not_asked_for_again),
         cmocka_unit_test(test_tokens_are_read_again),
