@@ -13,6 +13,7 @@ enum {
     REST_MS = 30 * 1000, /* after a failure, while the old token still holds */
     REST_LEAST_MS = 1000,
     REST_MOST_MS = 60 * 1000,
+    LONGEST_CLAIMS = 8 * 1024, /* as base64; it becomes part of a form, which has its limit */
 };
 
 /* What went wrong last, for all who come before it is tried again. */
@@ -186,16 +187,19 @@ static char *decode(const char *text, size_t length)
     return decoded < (int)padding ? NULL : mem_strndup((char *)bytes, (size_t)decoded - padding);
 }
 
-/* WWW-Authenticate: Bearer ..., error="insufficient_claims", claims="eyJ..." */
+/* WWW-Authenticate: Bearer ..., error="insufficient_claims", claims="eyJ..."
+ * What is too long for a challenge demands nothing, as what cannot be read does. */
 static char *demanded_claims(const struct http_response *response)
 {
     const char *header =
         http_header_find(response->headers, response->n_headers, "WWW-Authenticate");
     const char *claims = header ? strstr(header, "claims=\"") : NULL;
 
-    if (claims && claims > header && (claims[-1] == ' ' || claims[-1] == ','))
-        return decode(claims + 8, strcspn(claims + 8, "\""));
-    return NULL;
+    if (!claims || claims == header || (claims[-1] != ' ' && claims[-1] != ','))
+        return NULL;
+    claims += strlen("claims=\"");
+    size_t length = strcspn(claims, "\"");
+    return length <= LONGEST_CLAIMS ? decode(claims, length) : NULL;
 }
 
 void credential_refused(struct credential *credential, const char *authorization,

@@ -18,6 +18,8 @@ CREDENTIAL_MUTANTS = [
     Mutant("claims are nested without end", AZURE + "token_request.c",
            "        err_free(json_parse(self, demanded, strlen(demanded), &more));\n",
            "        more = json_loads(demanded, 0, NULL);\n", "credential"),
+    Mutant("claims are as long as their challenge", AZURE + "credential.c",
+           "return length <= LONGEST_CLAIMS ? ", "return length > 0 ? "),
     Mutant("Entra ID is asked without a pause", AZURE + "credential.c",
            "now < credential->renew || now < credential->rest)", "now < credential->renew)"),
     Mutant("the key of a certificate stays in memory after its use", AZURE + "client_assertion.c",

@@ -373,6 +373,32 @@ static void test_claims_that_are_nested(void **state)
     }
 }
 
+/* {"nbf":"++..."}: in a form, each of these bytes becomes three. */
+static void test_claims_that_are_long(void **state)
+{
+    static const struct {
+        int length;
+        bool read;
+    } rows[] = {{5 * 1000, true}, {100 * 1000, false}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(freep) char *text = repeated('+', rows[i].length);
+        CLEANUP(freep) char *claims = mem_printf("{\"nbf\":\"%s\"}", text);
+        CLEANUP(freep) char *encoded = base64_encode(claims, strlen(claims));
+        CLEANUP(freep) char *challenge = mem_printf("Bearer claims=\"%s\"", encoded);
+        struct login *login = login_new("{" BY_SECRET "}", NULL, NULL);
+        struct need need = need_token(login, 1000);
+
+        turn_away(login, need.authorization, challenge);
+        expect_token(login);
+        assert_non_null(strstr(login->last_form, CAPABLE));
+        assert_int_equal(strstr(login->last_form, "nbf") != NULL, rows[i].read);
+        need_fini(&need);
+        login_free(login);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +415,7 @@ int main(void)
         cmocka_unit_test(test_claims_are_asked_for_once),
         cmocka_unit_test(test_challenges_that_make_no_sense),
         cmocka_unit_test(test_claims_that_are_nested),
+        cmocka_unit_test(test_claims_that_are_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
