@@ -1,17 +1,26 @@
 #include "lib/rpc/unpack.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/base/utf8.h"
 
-static void *take(void *arena, size_t size)
+struct room {
+    struct arena *arena;
+    bool is_full;
+};
+
+static void *take(void *ctx, size_t size)
 {
-    return arena_alloc(arena, size);
+    struct room *room = ctx;
+
+    room->is_full = arena_used(room->arena) + size > RPC_MOST_UNPACKED;
+    return room->is_full ? NULL : arena_alloc(room->arena, size);
 }
 
-static void give_back(void *arena, void *memory)
+static void give_back(void *ctx, void *memory)
 {
-    (void)arena;
+    (void)ctx;
     (void)memory;
 }
 
@@ -64,9 +73,14 @@ static struct err *check_texts(const ProtobufCMessage *message)
 struct err *rpc_unpack(const ProtobufCMessageDescriptor *type, const void *bytes, size_t length,
                        struct arena *arena, ProtobufCMessage **ret)
 {
-    ProtobufCAllocator allocator = {take, give_back, arena};
+    struct room room = {.arena = arena};
+    ProtobufCAllocator allocator = {take, give_back, &room};
     ProtobufCMessage *message = protobuf_c_message_unpack(type, &allocator, length, bytes);
 
+    if (!message && room.is_full)
+        return err_new(ERR_EXHAUSTED,
+                       "the request is too large: unpacked, it takes more than %d MiB",
+                       RPC_MOST_UNPACKED >> 20);
     if (!message)
         return err_new(ERR_INVALID, "the request is not a %s", type->name);
     TRY(check_texts(message));

@@ -491,6 +491,7 @@ MUTANTS = [
            "    if (!string_set_add(&set->keys, text) && !text[0])\n"),
     Mutant("any number of calls is served at once", "lib/rpc/calls.c",
            "call->is_refused = calls->n_served >= calls->max_calls;", "call->is_refused = false;"),
+    Mutant("a request takes any amount of memory", "lib/rpc/unpack.c", "arena_used(room->arena) + size > RPC_MOST_UNPACKED;", "false;"),
     Mutant("a call lasts as long as its caller likes", "lib/rpc/calls.c",
            "(wanted_ms < longest_ms ? wanted_ms : longest_ms)",
            "(wanted_ms < longest_ms ? wanted_ms : wanted_ms)"),

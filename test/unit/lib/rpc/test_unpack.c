@@ -94,11 +94,76 @@ static void test_what_is_no_message(void **state)
                  ERR_INVALID, "the request is not a csi.v1.ProbeRequest");
 }
 
+enum { LARGEST = 4 * 1024 * 1024 }; /* that gRPC lets in */
+
+static struct err *unpack_bytes(const ProtobufCMessageDescriptor *type, const char *bytes,
+                                size_t length, size_t *ret_used)
+{
+    CLEANUP(arena_freep) struct arena *arena = arena_new();
+    ProtobufCMessage *message;
+    struct err *err = rpc_unpack(type, bytes, length, arena, &message);
+
+    *ret_used = arena_used(arena);
+    return err;
+}
+
+/* `n` times the same few bytes; free() them. */
+static char *repeated(const char *piece, size_t length, size_t n)
+{
+    char *bytes = mem_alloc(n * length);
+
+    for (size_t i = 0; i < n; i++)
+        memcpy(bytes + i * length, piece, length);
+    return bytes;
+}
+
+static void test_memory_is_bounded(void **state)
+{
+    static const char unknown[] = "\x78\x01";   /* field 15, a number */
+    static const char entry[] = "\x32\x02\x0a"; /* field 6 of two bytes: an empty key */
+    static const struct {
+        const ProtobufCMessageDescriptor *type;
+        const char *piece;
+        size_t length;
+    } rows[] = {
+        {&csi__v1__probe_request__descriptor, unknown, 2},
+        {&csi__v1__controller_publish_volume_request__descriptor, entry, 4},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(freep)
+        char *bytes = repeated(rows[i].piece, rows[i].length, LARGEST / rows[i].length);
+        size_t used;
+
+        assert_fails(unpack_bytes(rows[i].type, bytes, LARGEST, &used), ERR_EXHAUSTED,
+                     "the request is too large: unpacked, it takes more than 16 MiB");
+        assert_in_range(used, 0, RPC_MOST_UNPACKED + 8); /* for the last one is aligned */
+        assert_ok(unpack_bytes(rows[i].type, bytes, LARGEST / 32, &used));
+    }
+}
+
+/* As long as gRPC lets in. */
+static void test_a_long_text(void **state)
+{
+    CLEANUP(freep) char *bytes = mem_alloc(LARGEST);
+    size_t used;
+
+    (void)state;
+    memset(bytes, 'x', LARGEST);
+    memcpy(bytes, "\x0a\xfb\xff\xff\x01", 5); /* field 1, of LARGEST - 5 bytes */
+    assert_ok(unpack_bytes(&csi__v1__controller_publish_volume_request__descriptor, bytes, LARGEST,
+                           &used));
+    assert_in_range(used, LARGEST - 5, LARGEST + 1024);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_is_utf8),
         cmocka_unit_test(test_what_is_no_message),
+        cmocka_unit_test(test_memory_is_bounded),
+        cmocka_unit_test(test_a_long_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
