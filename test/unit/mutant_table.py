@@ -7,6 +7,7 @@ from .credential_mutants import CREDENTIAL_MUTANTS
 from .extender_mutants import EXTENDER_MUTANTS
 from .failover_mutants import FAILOVER_MUTANTS
 from .host_mutants import HOST_MUTANTS
+from .http_mutants import HTTP_MUTANTS
 from .kubeconfig_mutants import KUBECONFIG_MUTANTS
 from .mutant import Mutant
 from .nomination_mutants import NOMINATION_MUTANTS
@@ -18,8 +19,6 @@ from .vm_change_mutants import VM_CHANGE_MUTANTS
 AZURE = "provisioner-lib/azure/"
 AUDIT = "provisioner-lib/audit/"
 KUBE = "lib/kube/"
-HTTP = "lib/http/"
-PROGRAM = "lib/program/"
 LIST = "controller/csi/list_volumes.c"
 ADOPTION = "controller/volume/adoption.c"
 
@@ -36,6 +35,7 @@ MUTANTS = [
     *CERTIFICATE_MUTANTS,
     *CREDENTIAL_MUTANTS,
     *SERVER_MUTANTS,
+    *HTTP_MUTANTS,
     # ---- AzVolumes of disks ----
     Mutant("two at a time write an AzVolume for a disk", ADOPTION,
            "    if (!string_set_add(&adoptions->names, disk)) {",
@@ -409,82 +409,6 @@ MUTANTS = [
            "pause = err_retry_after_ms(err);", "pause = 0;"),
     Mutant("any number of Events wait", KUBE + "events.c",
            " || events->queued >= MAX_QUEUED)", ")"),
-    # ---- lib/http ----
-    Mutant("a change that waits for a connection is sent after the lead is lost", HTTP + "leader_guard.c",
-           "return leave->guard->allowed(leave->guard->ctx) &&", "return leave->guard &&"),
-    Mutant("another port is the same origin", HTTP + "origin.c",
-           "CURLUPART_HOST, CURLUPART_PORT}", "CURLUPART_HOST, CURLUPART_HOST}"),
-    Mutant("plain HTTP is the same origin", HTTP + "origin.c",
-           "{CURLUPART_SCHEME, CURLUPART_HOST,", "{CURLUPART_HOST, CURLUPART_HOST,"),
-    Mutant("one address takes all connections", HTTP + "connections.c",
-           "> connections->config.most_of_address ||", "> connections->config.most ||", "limits"),
-    Mutant("bodies together fill the memory", HTTP + "connections.c",
-           "    if (room)\n        connection->bytes += bytes;\n", "", "limits"),
-    Mutant("a client that trickles has no deadline", HTTP + "connections.c",
-           "        if (!connection->deadline)\n            connection->deadline =",
-           "        connection->deadline =", "limits"),
-    Mutant("a change is sent twice over a dead connection", HTTP + "transfer.c",
-           "if (transfer->abandoned || (transfer->sent && !transfer->repeatable))",
-           "if (transfer->abandoned)", "client_faults"),
-    Mutant("leave to send is not asked for", HTTP + "transfer.c",
-           "transfer->refused = transfer->may_send && !transfer->may_send(transfer->may_send_ctx);",
-           "transfer->refused = transfer->may_send && !transfer->may_send_ctx;", "client_faults"),
-    Mutant("a change whose answer was lost counts as not sent", HTTP + "transfer.c",
-           'return transfer->sent ? err_new(ERR_UNAVAILABLE, "%s", reason)',
-           'return transfer->sent && transfer->repeatable ? err_new(ERR_UNAVAILABLE, "%s", reason)',
-           "client_faults"),
-    Mutant("an answer fills the memory", HTTP + "transfer.c",
-           "transfer->max_response = streams ? STREAM_BUFFER : limit;",
-           "transfer->max_response = streams ? STREAM_BUFFER : limit * 1000;", "client"),
-    Mutant("the headers of an answer fill the memory", HTTP + "transfer.c",
-           "if (!colon || response->n_headers == HTTP_MAX_HEADERS)", "if (!colon)", "client"),
-    Mutant("a lookup that is given up is waited for", HTTP + "client.c",
-           "    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);\n", "", "name_lookup"),
-    Mutant("programs get the sockets of connections", HTTP + "client.c",
-           "    fcntl(fd, F_SETFD, FD_CLOEXEC);\n", "", "client_faults"),
-    Mutant("any certificate is trusted", HTTP + "client.c",
-           "    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);\n",
-           "    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);\n    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);\n",
-           "tls"),
-    Mutant("a certificate of another name is trusted", HTTP + "client.c",
-           "    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);\n",
-           "    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);\n    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);\n",
-           "tls"),
-    Mutant("a URL may name a file", HTTP + "client.c",
-           'CURLOPT_PROTOCOLS_STR, "http,https")', 'CURLOPT_PROTOCOLS_STR, "http,https,file")',
-           "client_faults"),
-    Mutant("a client without a certificate is served", HTTP + "server.c",
-           "    if (server->demands_certificate)\n", "    if (!connection)\n", "tls"),
-    Mutant("a certificate that was renewed is still shown", HTTP + "server.c",
-           "    if (visitor->identity)\n", "    if (!connection)\n", "server_renewal"),
-    Mutant("a certificate is freed under the connections that were shown it", HTTP + "server.c",
-           "struct server_identity *identity = server_identity_ref(server->identity);",
-           "struct server_identity *identity = server->identity;", "server_renewal"),
-    Mutant("any key goes with a new certificate", HTTP + "server_tls.c",
-           "    TRY(certificates_check_pair(certificate_pem, key_pem));\n", "", "server_renewal"),
-    Mutant("a server's certificate serves as a client's", HTTP + "server_tls.c",
-           "verify_cert2(session, &for_clients, 1, 0)", "verify_cert2(session, &for_clients, 0, 0)", "tls"),
-    Mutant("metrics are answered where there are none", HTTP + "probes.c",
-           "COUNT_OF(routes) - (probes->config.metrics ? 0 : 1)", "COUNT_OF(routes)"),
-    Mutant("who has no certificate reads metrics from the health listener", PROGRAM + "monitoring.c",
-           "    if (guarded)\n        health.metrics = NULL;", "    (void)guarded;", "metrics_tls"),
-    Mutant("readers of metrics are asked for no certificate", PROGRAM + "monitoring.c",
-           "config.client_ca_pem = pem->client_ca;", "config.client_ca_pem = NULL;", "metrics_tls"),
-    Mutant("an authority of clients without TLS is passed over", PROGRAM + "shared_flags.c",
-           "if (files->client_ca[0] && !files->certificate[0])", "if (files->client_ca[0] && !files->prefix[0])"),
-    Mutant("new certificates wait for a restart", PROGRAM + "listener.c",
-           "    if (listener->files.certificate[0])\n", "    if (listener->may_wait)\n", "metrics_tls"),
-    Mutant("TLS 1.1 is spoken", HTTP + "server_tls.c",
-           '"SECURE128:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"',
-           '"NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:+VERS-TLS1.1:%VERIFY_ALLOW_SIGN_WITH_SHA1"', "tls"),
-    Mutant("a body is larger than the limit", HTTP + "server.c",
-           "buffer_init(&exchange->body, exchange->server->max_body);",
-           "buffer_init(&exchange->body, SIZE_MAX);"),
-    Mutant("a body that was refused is read without end", HTTP + "server.c",
-           "if (exchange->received / DROPPED_BODIES > server->max_body)", "if (exchange->received == 0)",
-           "limits"),
-    Mutant("a request has more headers than there is room", HTTP + "server.c",
-           "    if (*n < HTTP_MAX_HEADERS)\n", "    if (name)\n", "server_wire"),
     # ---- lib/rpc, lib/api, lib/json ----
     Mutant("two operations for one volume overlap", "lib/rpc/in_flight.c",
            "    if (!string_set_add(&set->keys, text))\n",
