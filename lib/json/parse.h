@@ -18,11 +18,8 @@ struct err *json_parse(struct task *self, const char *text, size_t length, json_
 struct err *json_parse_here(const char *text, size_t length, json_t **ret_json)
     __attribute__((warn_unused_result));
 
-/* For a server's answer with objects of others: one number or text in one of them must not keep all
- * others from us. If it is refused as it is, it is read once more, in which `text` is changed: an
- * integer that has too many digits is a real number, what is nested too deeply is left out, and of
- * members of one name the last one counts. */
-struct err *json_parse_leniently(struct task *self, char *text, size_t length, json_t **ret_json)
+/* As json_parse(), but members of one name are no error: the last one counts. */
+struct err *json_parse_last(struct task *self, const char *text, size_t length, json_t **ret_json)
     __attribute__((warn_unused_result));
 
 /* From now on what JSON has in memory is cleared when it is freed; for programs whose documents

@@ -6,6 +6,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/secret.h"
 #include "lib/json/codec.h"
+#include "lib/json/lenient.h"
 #include "lib/json/parse.h"
 #include "lib/kube/bearer_token.h"
 #include "lib/kube/url.h"

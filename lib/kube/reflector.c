@@ -6,7 +6,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/buffer.h"
 #include "lib/base/string_set.h"
-#include "lib/json/parse.h"
+#include "lib/json/lenient.h"
 #include "lib/json/pick.h"
 #include "lib/kube/pages.h"
 #include "lib/rt/backoff.h"

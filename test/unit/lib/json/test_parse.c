@@ -111,70 +111,6 @@ static void test_depth_is_bounded(void **state)
     loop_run(loop);
 }
 
-/* ---- leniently ---- */
-
-static const struct {
-    const char *text, *value, *fault;
-} lenient_rows[] = {
-    {"{\"a\":9223372036854775807}", "{\"a\":9223372036854775807}", NULL},
-    {"[12345678901234567890,-12345678901234567890]",
-     "[1.2345678901234567e19,-1.2345678901234567e19]", NULL},
-    {"[18446744073709551615,\"12345678901234567890\",2]",
-     "[1.8446744073709552e19,\"12345678901234567890\",2]", NULL},
-    {"{\"a\":1,\"b\":true,\"a\":[2.5e1]}", "{\"a\":[25.0],\"b\":true}", NULL},
-    {"nonsense", NULL, "not JSON: line 1, column 8: invalid token near 'nonsense'"},
-    {"\"\\", NULL, "not JSON: line 1, column 2: invalid escape near '\"\\'"},
-    {"", NULL, "not JSON: line 1, column 0: unexpected token near end of file"},
-};
-
-static void parse_leniently(struct task *self, void *arg)
-{
-    (void)arg;
-    for (size_t i = 0; i < COUNT_OF(lenient_rows); i++) {
-        CLEANUP(freep) char *text = mem_strdup(lenient_rows[i].text);
-        CLEANUP(json_decrefp) json_t *json = NULL;
-        struct err *err = json_parse_leniently(self, text, strlen(text), &json);
-
-        if (lenient_rows[i].fault) {
-            assert_fails(err, ERR_INVALID, lenient_rows[i].fault);
-            continue;
-        }
-        assert_ok(err);
-        CLEANUP(freep) char *written = json_to_text(json);
-        assert_string_equal(written, lenient_rows[i].value);
-    }
-}
-
-/* [[[...],"x"],"x"]: what is too deep is missing, and all else is there. */
-static void parse_deep_leniently(struct task *self, void *arg)
-{
-    CLEANUP(freep) char *deep = nested(JSON_MAX_DEPTH + 40);
-    CLEANUP(freep) char *most = nested(JSON_MAX_DEPTH - 1);
-    CLEANUP(freep) char *text = mem_printf("{\"deep\":%s,\"most\":%s}", deep, most);
-    CLEANUP(json_decrefp) json_t *json = NULL;
-    size_t depth = 0;
-
-    (void)arg;
-    assert_ok(json_parse_leniently(self, text, strlen(text), &json));
-    for (const json_t *list = json_object_get(json, "deep"); list; list = json_array_get(list, 0))
-        depth++;
-    assert_int_equal(depth, JSON_MAX_DEPTH - 1);
-    depth = 0;
-    for (const json_t *list = json_object_get(json, "most"); list; list = json_array_get(list, 0))
-        depth++;
-    assert_int_equal(depth, JSON_MAX_DEPTH - 1);
-}
-
-static void test_leniently(void **state)
-{
-    CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
-
-    (void)state;
-    loop_spawn(loop, "parser", parse_leniently, NULL);
-    loop_spawn(loop, "deep parser", parse_deep_leniently, NULL);
-    loop_run(loop);
-}
-
 /* ---- what may be secret ---- */
 
 static void test_what_is_freed_is_cleared(void **state)
@@ -199,8 +135,9 @@ static void test_what_is_freed_is_cleared(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_on_a_large_stack),         cmocka_unit_test(test_from_a_task),
-        cmocka_unit_test(test_depth_is_bounded),         cmocka_unit_test(test_leniently),
+        cmocka_unit_test(test_on_a_large_stack),
+        cmocka_unit_test(test_from_a_task),
+        cmocka_unit_test(test_depth_is_bounded),
         cmocka_unit_test(test_what_is_freed_is_cleared),
     };
 
