@@ -475,9 +475,10 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
     TRY(check_fence(self, s));
     TRY(mount(self, s, &request));
     phase_ended(s, "mount");
-    if (!is_read_only(s))
-        grow(self, s);
-    return NULL;
+    if (is_read_only(s))
+        return NULL;
+    grow(self, s);
+    return keep_or_undo(self, s, s->state.mounted); /* that may have taken long */
 }
 
 static struct err *stage_raw(struct task *self, struct staging *s)

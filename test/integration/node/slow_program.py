@@ -79,3 +79,14 @@ class SlowToEnd:
         script.chmod(0o700)
         self.environment = {"PATH": f"{folder}:{os.environ['PATH']}"}
         self.begun, self.asked, self.ended = (folder / name for name in ("begun", "asked", "ended"))
+
+
+class NeverEnds:
+    """A program that does nothing until it is told to end."""
+
+    def __init__(self, folder: Path, name: str):
+        self.begun = folder / "begun"
+        script = folder / name
+        script.write_text(f"#!/bin/sh\ntouch {self.begun}\nexec sleep infinity\n")
+        script.chmod(0o700)
+        self.environment = {"PATH": f"{folder}:{os.environ['PATH']}"}

@@ -12,6 +12,7 @@ from cluster.waiting import until
 from ..csi import block
 from ..placement import disk_id
 from .machine import MIB
+from .slow_program import NeverEnds
 from .volume import Code, Volume, refused, wish
 
 LOOP_SET_CAPACITY = 0x4C07
@@ -94,6 +95,31 @@ def test_a_disk_that_grew_while_nobody_had_it_is_used_whole(volume, fs_type):
     record_size(v)
     when_heard(v.stage, wish(fs_type))
     v.publish(wish(fs_type))
+    assert size_of(v) > NEW * 9 // 10
+    v.unpublish()
+    v.unstage()
+
+
+def test_growing_that_outlasts_the_call(stopped, cloud, disk_of, tmp_path):
+    """A kubelet that was restarted does not know of the mount, and would never have it unstaged."""
+    growing = NeverEnds(tmp_path, "xfs_growfs")
+    stopped.run()
+    v = Volume(stopped, cloud, "grows", disk_of(OLD)).attach()
+    v.stage(wish("xfs"))
+    v.cloud.take_over(v.name)
+    v.unstage()
+    stopped.stop()
+    grow_disk(v)
+    record_size(v)
+    stopped.run(environment=growing.environment)
+    staging = stopped.later(v.stage, wish("xfs"), timeout=10)
+    until(growing.begun.exists, "xfs_growfs")
+    assert staging.exception(timeout=60).code() == Code.DEADLINE_EXCEEDED
+    until(lambda: stopped.machine.mounts(v.staging) == 0, "the end of the mount")
+    stopped.stop()
+    stopped.run()
+    v.stage(wish("xfs"))
+    v.publish(wish("xfs"))
     assert size_of(v) > NEW * 9 // 10
     v.unpublish()
     v.unstage()
