@@ -5,6 +5,7 @@
 #include "lib/base/log.h"
 #include "lib/rt/wait.h"
 #include "node/csi_service.h"
+#include "node/dead_mount.h"
 #include "node/informers.h"
 #include "node/volume_access.h"
 #include "provisioner-lib/records/fence_note.h"
@@ -66,9 +67,12 @@ static struct err *stage_missing(struct task *self, struct rpc_call *call,
 static struct err *stage_anew(struct task *self, struct rpc_call *call,
                               const Csi__V1__NodePublishVolumeRequest *request)
 {
+    const struct dead_mount suspect = {request->volume_id, request->staging_target_path,
+                                       request->target_path};
+    uint64_t deadline = csi_wait_deadline(call->ctx, call);
     struct attachment_place place;
 
-    TRY(informers_await_first_list(self, call->ctx, csi_wait_deadline(call->ctx, call)));
+    TRY(informers_await_first_list(self, call->ctx, deadline));
     const struct kube_object *found = informers_find_attachment(call->ctx, request->volume_id);
     CLEANUP(err_freep)
     struct err *not_ready = found ? attachment_check(as_attachment(found), &place) : NULL;
@@ -77,6 +81,7 @@ static struct err *stage_anew(struct task *self, struct rpc_call *call,
         return NULL;
     if (fence_note_is_lost(as_attachment(found)))
         TRY(unstage_lost(self, call, request));
+    TRY(dead_mount_remove(self, call->ctx, &suspect, deadline));
     return stage_missing(self, call, request);
 }
 

@@ -38,6 +38,9 @@ struct err *csi_stage_claimed(struct task *self, struct rpc_call *call,
 struct err *csi_unstage_claimed(struct task *self, struct rpc_call *call,
                                 const Csi__V1__NodeUnstageVolumeRequest *request)
     __attribute__((warn_unused_result));
+/* What NodeUnstageVolume does, for whoever has claimed the volume. */
+struct err *csi_unstage_at(struct task *self, struct node *node, const char *volume_id,
+                           const char *path, uint64_t deadline) __attribute__((warn_unused_result));
 
 /* Until when a call may wait for something, so that there is time to answer. */
 uint64_t csi_wait_deadline(struct node *node, const struct rpc_call *call);

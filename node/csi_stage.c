@@ -7,6 +7,7 @@
 #include "lib/base/log.h"
 #include "lib/kube/cached_client.h"
 #include "node/csi_service.h"
+#include "node/dead_mount.h"
 #include "node/informers.h"
 #include "node/metrics.h"
 #include "node/perf_profile.h"
@@ -506,6 +507,8 @@ static struct err *stage(struct task *self, struct staging *s)
 {
     uint64_t began = s->phase_began;
 
+    TRY(dead_mount_remove(self, s->node, &(struct dead_mount){s->volume_id, s->path, NULL},
+                          s->deadline));
     TRY(await_disk(self, s));
     TRY(s->access.raw ? stage_raw(self, s) : stage_filesystem(self, s));
     log_info("volume %s: %s (LUN %u) is staged at %s after %" PRIu64 " ms", s->volume_id,

@@ -9,25 +9,35 @@
 #include "node/volume_looks.h"
 
 /* The disk may go to another node as soon as we have answered: nobody here may still use it. */
-static struct err *unstage(struct task *self, struct node *node,
-                           const Csi__V1__NodeUnstageVolumeRequest *request, uint64_t deadline)
+static struct err *unstage(struct task *self, struct node *node, const char *volume_id,
+                           const char *path, uint64_t deadline)
 {
     struct attachment_place place;
 
-    TRY(host_unstage(self, node->host, request->staging_target_path));
-    struct kube_object *object = informers_find_attachment(node, request->volume_id);
+    TRY(host_unstage(self, node->host, path));
+    struct kube_object *object = informers_find_attachment(node, volume_id);
     CLEANUP(err_freep)
     struct err *not_attached = object ? attachment_check(as_attachment(object), &place)
                                       : err_new(ERR_NOT_FOUND, "no attachment");
     if (!not_attached) {
         CLEANUP(kube_object_unrefp) struct kube_object *attachment = kube_object_ref(object);
 
-        TRY(replica_disk_await_release(self, node, request->volume_id, deadline));
+        TRY(replica_disk_await_release(self, node, volume_id, deadline));
         TRY(host_check_unused(self, node->host, place.lun));
         volume_fence_release(self, node, attachment, place.lun);
     }
-    log_info("volume %s: unstaged from %s", request->volume_id, request->staging_target_path);
+    log_info("volume %s: unstaged from %s", volume_id, path);
     return NULL;
+}
+
+struct err *csi_unstage_at(struct task *self, struct node *node, const char *volume_id,
+                           const char *path, uint64_t deadline)
+{
+    TRY(informers_await_first_list(self, node, deadline));
+    TRY(volume_looks_close(self, node->looks, volume_id, deadline));
+    struct err *err = unstage(self, node, volume_id, path, deadline);
+    volume_looks_open(node->looks, volume_id);
+    return err;
 }
 
 struct err *csi_unstage_claimed(struct task *self, struct rpc_call *call,
@@ -36,12 +46,8 @@ struct err *csi_unstage_claimed(struct task *self, struct rpc_call *call,
     struct node *node = call->ctx;
 
     TRY(volume_path_check("staging_target_path", request->staging_target_path));
-    uint64_t deadline = csi_wait_deadline(node, call);
-    TRY(informers_await_first_list(self, node, deadline));
-    TRY(volume_looks_close(self, node->looks, request->volume_id, deadline));
-    struct err *err = unstage(self, node, request, deadline);
-    volume_looks_open(node->looks, request->volume_id);
-    return err;
+    return csi_unstage_at(self, node, request->volume_id, request->staging_target_path,
+                          csi_wait_deadline(node, call));
 }
 
 struct err *csi_unstage_volume(struct task *self, struct rpc_call *call, const void *message,

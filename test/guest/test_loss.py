@@ -47,6 +47,22 @@ def test_the_disk_goes_while_it_is_used(volume, node):
     v.unstage()
 
 
+def test_it_comes_back_while_it_is_staged(volume, node):
+    """Kubelet, which does not know of that any more, has it staged as if for the first time."""
+    v = volume(lun=1)
+    v.stage()
+    v.publish()
+    v.write("data", "on the disk")
+    v.unpublish()
+    node.detach(v.lun)
+    node.attach(v.disk, v.lun)
+    until_done(v.stage, seconds=10 * v.guest.slowness)  # the first time it may say that data is lost
+    v.publish()
+    assert v.read("data") == "on the disk" and is_well(v)
+    v.unpublish()
+    v.unstage()
+
+
 def test_another_disk_in_the_place_of_one_in_use(volume, node):
     v, other = volume(lun=1), node.disk("other", SMALLEST_EXT4)
     v.stage()
