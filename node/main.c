@@ -16,6 +16,7 @@
 #include "node/flags.h"
 #include "node/heartbeat.h"
 #include "node/informers.h"
+#include "node/left_mount.h"
 #include "node/metrics.h"
 #include "node/node_lease.h"
 #include "node/preempt_request.h"
@@ -185,6 +186,7 @@ static struct err *start(struct task *self, struct program *program)
     replica_disks_start(node, &program->background);
     preempt_requests_start(node, &program->background);
     fence_watch_start(node, &program->background);
+    left_mounts_start(node, &program->background);
     node_lease_start(node, &program->heart);
     replica_checks_start(node, &program->background);
     loop_call(self, serve_csi, program);
@@ -264,6 +266,7 @@ int main(int argc, char *argv[])
     waiters_init(&program.node.changed);
     list_init(&program.node.replica_disks);
     list_init(&program.node.replica_checks);
+    list_init(&program.node.left_mounts);
     group_init(&program.background, program.process.loop);
     group_init(&program.heart, program.process.loop);
     return process_run(&program.process, run, &program);

@@ -39,6 +39,7 @@ struct node {
     bool serving;             /* CSI */
     bool registered;          /* kubelet has said so */
     unsigned registrations;   /* how often */
+    unsigned kubelet_lives;   /* how often kubelet has asked who the plug-in is */
     char *registration_error; /* why it could not, in its words; NULL: it has not said so */
     bool stopping;
     uint64_t heartbeat; /* loop_now() time of the last; 0: none yet */
@@ -47,6 +48,7 @@ struct node {
 
     struct list replica_disks;  /* node/replica_disk.h */
     struct list replica_checks; /* node/replica_check.h */
+    struct list left_mounts;    /* node/left_mount.h */
     struct in_flight volumes;
     struct in_flight running_jobs; /* of this process, by the uid of their attachment */
     struct waiters changed;        /* woken when anything above may have changed */

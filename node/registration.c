@@ -9,6 +9,7 @@
 #include "lib/base/alloc.h"
 #include "lib/base/log.h"
 #include "lib/rt/backoff.h"
+#include "node/left_mount.h"
 
 #define SCHEME "unix://"
 
@@ -22,10 +23,11 @@ char *registration_endpoint(const char *folder, const char *driver_name)
 static struct err *get_info(struct task *self, struct rpc_call *call, const void *request,
                             void *ret)
 {
-    const struct node *node = call->ctx;
+    struct node *node = call->ctx;
     Pluginregistration__PluginInfo *response = ret;
 
     (void)self, (void)request;
+    left_mounts_kubelet_began(node);
     response->type = arena_strdup(call->arena, "CSIPlugin");
     response->name = arena_strdup(call->arena, node->settings.driver_name);
     response->endpoint = arena_strdup(call->arena, node->settings.kubelet_endpoint);

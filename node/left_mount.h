@@ -1,0 +1,29 @@
+/* left_mount.h - unmounts what kubelet has forgotten.
+ *
+ * A kubelet that is started anew finds its volumes by the folders of its pods. One that was
+ * unpublished already, but not unstaged, it does not find: it reports the volume as unmounted, and
+ * never has it unstaged. Then the disk goes to another node while the file system is still mounted
+ * here: what waits to be written is lost, or lands on the disk beside what its new user writes.
+ *
+ * So when kubelet asks who the plug-in is, which is the first that it does, each file system of
+ * this node's volumes is looked for. One that is mounted at the path where kubelet has volumes
+ * staged and nowhere else, so that no pod has it, is unstaged, unless kubelet has called for the
+ * volume since. A kubelet that does know of it loses nothing: what is not staged any more is staged
+ * when it is published (csi_publish.c). Raw volumes have nothing that is written later.
+ */
+#pragma once
+
+#include "lib/rt/group.h"
+#include "node/node.h"
+#include "provisioner-lib/host/mount_table.h"
+
+/* Does that as long as the group lives. After informers_start. */
+void left_mounts_start(struct node *node, struct task_group *group);
+
+/* Kubelet has asked who the plug-in is. */
+void left_mounts_kubelet_began(struct node *node);
+/* Kubelet knows of a volume; `volume` is an id in lower case. */
+void left_mount_called(struct node *node, const char *volume);
+
+/* Whether it is a volume's only mount, and where kubelet has volumes staged. Pure. */
+bool left_mount_is_staging(const struct mount_entry *newest, const struct mount_entry *other);
