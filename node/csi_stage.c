@@ -401,10 +401,23 @@ static void grow(struct task *self, struct staging *s)
         phase_ended(s, "grow");
 }
 
+/* A disk that had lost its fence was closed to writes as a whole (shutdown.h), and whoever only
+ * opens its partition cannot write either. */
+static struct err *open_disk_of_partition(struct task *self, struct staging *s)
+{
+    bool read_only;
+
+    if (s->device == &s->disk || s->place.read_only)
+        return NULL;
+    return host_settle_access(self, s->node->host, &s->disk, s->path, s->access.raw, false,
+                              &read_only);
+}
+
 /* Nothing may write to a disk that is published read-only, be it the kernel itself. What is staged
  * already stays as it is: a plug-in that did not know of this may have staged it for writing. */
 static struct err *settle_access(struct task *self, struct staging *s)
 {
+    TRY(open_disk_of_partition(self, s));
     TRY(host_settle_access(self, s->node->host, s->device, s->path, s->access.raw,
                            s->place.read_only, &s->device_read_only));
     if (s->place.read_only && !s->device_read_only)

@@ -4,6 +4,7 @@ import fcntl
 import os
 import re
 import struct
+import subprocess
 
 import pytest
 from cluster.waiting import until
@@ -123,6 +124,25 @@ def test_a_disk_that_was_closed_to_writes_is_open_again(shared, plugin, cloud, i
     v.unstage()
     assert [struct.unpack("i", fcntl.ioctl(device, BLKROGET, bytes(4)))[0] for device in devices] == [0, 0]
     assert cloud.fence(v.name) is None
+    os.close(devices[1])
+
+
+@pytest.mark.parametrize("capability", [block(), wish()], ids=["block", "file system"])
+def test_a_disk_that_was_closed_to_writes_is_open_when_its_partition_is_staged(shared, plugin, capability):
+    """As that of a replica is, which has lost its fence as a primary, and was unstaged after it had lost the role."""
+    v = shared()
+    partition = v.disk.add_partition(2, MIB, SMALLEST_EXT4 // 2)
+    subprocess.run(["mkfs.ext4", "-q", partition], check=True)
+    devices = [v.disk.fd, os.open(partition, os.O_RDONLY)]
+    for device in devices:
+        fcntl.ioctl(device, BLKROSET, struct.pack("i", 1))
+    plugin.stage(v.id, v.staging, capability, partition="2")
+    assert [struct.unpack("i", fcntl.ioctl(device, BLKROGET, bytes(4)))[0] for device in devices] == [0, 0]
+    v.publish(capability)
+    if capability == wish():
+        v.seen("file").write_text("x")
+    v.unpublish()
+    v.unstage()
     os.close(devices[1])
 
 
