@@ -19,10 +19,17 @@ enum { WITHOUT_LEASE_MS = 10 * 1000 };
 struct fence_watch {
     struct node *node;
     const char *volume;
-    bool told;   /* that it is lost */
-    bool ended;  /* its use */
-    bool in_use; /* though it is lost: ending it has failed */
+    struct fence_loss loss;
 };
+
+bool fence_loss_see(struct fence_loss *loss, uint64_t key, const struct reservation *seen)
+{
+    bool taken_back = seen->held && seen->holder == key && !loss->in_use;
+
+    if (loss->key != key || taken_back)
+        *loss = (struct fence_loss){.key = key};
+    return loss->told || fence_is_lost(seen, key);
+}
 
 /* The attachment with a fence on record, or with one that it has lost while its use goes on,
  * borrowed; NULL if there is none any more. */
@@ -30,9 +37,9 @@ static struct kube_object *fenced(const struct fence_watch *watch)
 {
     struct kube_object *object = informers_find_attachment(watch->node, watch->volume);
     const Api__AzVolumeAttachment *attachment = object ? as_attachment(object) : NULL;
-    bool is_lost = attachment && fence_note_is_lost(attachment);
+    bool goes_on = attachment && fence_note_is_lost(attachment) && watch->loss.in_use;
 
-    return attachment && (fence_note_key(attachment) || (is_lost && watch->in_use)) ? object : NULL;
+    return attachment && (fence_note_key(attachment) || goes_on) ? object : NULL;
 }
 
 /* A call that stages or unstages the volume changes fence and record one after the other. */
@@ -68,22 +75,24 @@ static void tell(struct fence_watch *watch, uint64_t own, uint64_t other)
                   " instead of " FENCE_KEY_FORMAT "), and the disk refuses what this node writes",
                   watch->volume, other, own);
     }
-    watch->told = true;
+    watch->loss.told = true;
 }
 
 /* Whoever cannot reach the API server does this all the same. What has failed is tried again. */
 static void end_use(struct task *self, struct fence_watch *watch, const struct device *disk,
                     uint64_t own)
 {
-    if (watch->ended || replica_disk_is_held(watch->node, watch->volume))
+    struct fence_loss *loss = &watch->loss;
+
+    if (loss->ended || replica_disk_is_held(watch->node, watch->volume))
         return;
     CLEANUP(err_freep) struct err *err = host_shut_down(self, watch->node->host, disk, own);
-    if (err && !watch->in_use)
+    if (err && !loss->in_use)
         log_warning("volume %s: the fence is lost, and the use of the disk could not be ended, "
                     "which is tried again: %s",
                     watch->volume, err_message(err));
-    watch->in_use = err != NULL;
-    watch->ended = !err;
+    loss->in_use = err != NULL;
+    loss->ended = !err;
 }
 
 static struct err *check(struct task *self, struct fence_watch *watch)
@@ -97,9 +106,9 @@ static struct err *check(struct task *self, struct fence_watch *watch)
     const struct kube_object *now = fenced(watch);
     if (is_changing(watch) || !now || fence_note_last_key(as_attachment(now)) != own)
         return NULL;
-    if (!watch->in_use && !fence_is_lost(&seen, own)) /* who has taken it may be gone by then */
+    if (!fence_loss_see(&watch->loss, own, &seen))
         return NULL;
-    if (!watch->told)
+    if (!watch->loss.told)
         tell(watch, own, seen.holder);
     end_use(self, watch, &disk, own);
     CLEANUP(freep)

@@ -12,6 +12,20 @@
 
 #include "lib/rt/group.h"
 #include "node/node.h"
+#include "provisioner-lib/host/reservation.h"
 
 /* Watches as long as the group lives. */
 void fence_watch_start(struct node *node, struct task_group *group);
+
+/* How far the loss of a fence has been dealt with. */
+struct fence_loss {
+    uint64_t key; /* of the fence */
+    bool told;    /* that it is lost */
+    bool ended;   /* its use */
+    bool in_use;  /* though it is lost: ending it has failed */
+};
+
+/* Takes in what the disk says of the fence with this key, and tells whether it is lost. It stays so
+ * when whoever has taken it is gone, as long as that is not on record; if it was taken back, it may
+ * be lost again. Pure. */
+bool fence_loss_see(struct fence_loss *loss, uint64_t key, const struct reservation *seen);

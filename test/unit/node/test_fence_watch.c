@@ -1,0 +1,90 @@
+/* What becomes of a fence, look by look. */
+#include "node/fence_watch.h"
+
+#include "test/unit/expect.h"
+
+enum { NOBODY, OWN, OTHER, ANOTHER };
+
+static bool see(struct fence_loss *loss, uint64_t key, uint64_t holder)
+{
+    const struct reservation seen = {.held = holder != NOBODY, .holder = holder};
+
+    return fence_loss_see(loss, key, &seen);
+}
+
+static void told_and_ended(struct fence_loss *loss)
+{
+    loss->told = loss->ended = true;
+}
+
+static void test_what_is_not_lost(void **state)
+{
+    struct fence_loss loss = {0};
+
+    (void)state;
+    assert_false(see(&loss, OWN, OWN));
+    assert_false(see(&loss, OWN, NOBODY)); /* as that of a disk that was detached in between */
+    assert_true(see(&loss, OWN, OTHER));
+}
+
+/* The API server may be away as long as the other node has it. */
+static void test_it_stays_lost_when_the_other_is_gone(void **state)
+{
+    struct fence_loss loss = {0};
+
+    (void)state;
+    assert_true(see(&loss, OWN, OTHER));
+    told_and_ended(&loss);
+    assert_true(see(&loss, OWN, NOBODY));
+    assert_true(loss.told && loss.ended);
+}
+
+static void test_what_was_taken_back_is_lost_again(void **state)
+{
+    struct fence_loss loss = {0};
+
+    (void)state;
+    assert_true(see(&loss, OWN, OTHER));
+    told_and_ended(&loss);
+    assert_false(see(&loss, OWN, OWN));
+    assert_true(see(&loss, OWN, OTHER));
+    assert_false(loss.told || loss.ended); /* its use goes on, and is to be ended */
+}
+
+static void test_another_fence_has_lost_nothing(void **state)
+{
+    struct fence_loss loss = {0};
+
+    (void)state;
+    assert_true(see(&loss, OWN, OTHER));
+    told_and_ended(&loss);
+    assert_false(see(&loss, ANOTHER, NOBODY));
+    assert_true(see(&loss, ANOTHER, OTHER));
+    assert_false(loss.told || loss.ended);
+}
+
+/* That nobody could be kept from writing when it was lost. */
+static void test_a_use_that_could_not_be_ended(void **state)
+{
+    struct fence_loss loss = {0};
+
+    (void)state;
+    assert_true(see(&loss, OWN, OTHER));
+    loss.told = loss.in_use = true;
+    assert_true(see(&loss, OWN, OWN));
+    assert_true(see(&loss, OWN, NOBODY));
+    assert_true(loss.in_use);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_not_lost),
+        cmocka_unit_test(test_it_stays_lost_when_the_other_is_gone),
+        cmocka_unit_test(test_what_was_taken_back_is_lost_again),
+        cmocka_unit_test(test_another_fence_has_lost_nothing),
+        cmocka_unit_test(test_a_use_that_could_not_be_ended),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
