@@ -179,24 +179,26 @@ static bool split(int argc, char *const argv[], char **ret_flags, int *ret_n)
     return true;
 }
 
+/* Also in a pod, as kubectl does it: otherwise commands would go to the cluster that a person works
+ * in, not to the one that they work on. One that cannot be read is an error later. */
 static const char *own_kubeconfig(void)
 {
     static char path[4096];
     const char *home = getenv("HOME");
 
-    if (!home || getenv("KUBERNETES_SERVICE_HOST"))
+    if (!home)
         return "";
     snprintf(path, sizeof path, "%s/.kube/config", home);
-    return access(path, R_OK) == 0 ? path : "";
+    return access(path, F_OK) == 0 ? path : "";
 }
 
 /* All but what the flags say. */
 static void fill_in(const char *called, struct flags *ret)
 {
-    if (!flags.kubeconfig[0])
-        flags.kubeconfig = own_kubeconfig();
-    flags.program = plugin_spoken(called);
     *ret = flags;
+    if (!flags.kubeconfig[0])
+        ret->kubeconfig = own_kubeconfig();
+    ret->program = plugin_spoken(called);
 }
 
 bool flags_parse(int argc, char *const argv[], const char *usage, struct flags *ret,
