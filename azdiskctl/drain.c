@@ -50,6 +50,16 @@ static void add_outcome(struct drain *drain, const char *pod, const char *outcom
 
 /* ---- the node ---- */
 
+/* Nothing is changed where the driver's records cannot be read: with too few rights, or in another
+ * cluster than was meant. */
+static struct err *look_first(struct task *self, const struct drain *drain)
+{
+    CLEANUP(drain_pods_fini) struct drain_pods pods = {0};
+
+    return drain_pods_read(self, drain->config->kube, &drain->config->query,
+                           drain->heartbeat_limit_ms, &pods);
+}
+
 static struct err *cordon(struct task *self, struct drain *drain)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *node = NULL;
@@ -64,6 +74,7 @@ static struct err *cordon(struct task *self, struct drain *drain)
     }
     if (drain->config->dry_run)
         return NULL;
+    TRY(look_first(self, drain));
     drain->cordoned = true; /* also if the answer is lost */
     TRY(kube_patch(self, drain->config->kube, &NODES, NULL, node_of(drain), NULL, patch, NULL));
     steps_say(steps, "cordoned node %s", node_of(drain));

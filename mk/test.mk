@@ -20,7 +20,7 @@ EMULATED_UNIT_TESTS = $(filter-out $(if $(EMULATOR),$(NOT_EMULATED)),$(UNIT_TEST
 CERTIFICATE_TESTS := test/unit/lib/program
 
 # These talk to the scripted API server of the tests of lib/kube.
-SCRIPTED_API_TESTS := $(addprefix test/unit/controller/,csi placement volume)
+SCRIPTED_API_TESTS := $(addprefix test/unit/controller/,csi placement volume) test/unit/azdiskctl
 
 # The client of Azure is tested against the simulated one, in the test's own process.
 AZURE_CLIENT_TESTS := test/unit/provisioner-lib/azure

@@ -29,6 +29,8 @@ SWITCHOVER_MUTANTS = [
            "if (node && node_is_ready(KUBE_AS(Api__Node, node)))", "if (cluster)"),
     Mutant("two switchovers of a claim at once", "azdiskctl/failover_subject.c",
            "    if (wanted)\n", "    if (wanted && !*wanted)\n"),
+    Mutant("a node is cordoned before its pods can be looked at", "azdiskctl/drain.c",
+           "    TRY(look_first(self, drain));\n", "", test="drain"),
     Mutant("pods without replicas leave before those with", "azdiskctl/drain_plan.c",
            "if (ready < n)", "if (ready < n && slow >= n)"),
     Mutant("a replica that is asked for is taken away", "controller/scheduling/placement.c",
