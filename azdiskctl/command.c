@@ -20,6 +20,8 @@ bool command_takes(const struct command *command, const char *flag)
         {"follow", TAKES_LOGS},
         {"zone", TAKES_FILTER},
         {"pod", TAKES_FILTER},
+        {"namespace", TAKES_NAMESPACE},
+        {"prices", TAKES_PRICES},
     };
 
     for (size_t i = 0; i < COUNT_OF(some); i++)

@@ -30,6 +30,8 @@ enum {
     TAKES_NO_SUBJECT = 1 << 5, /* as well */
     TAKES_LOGS = 1 << 6,       /* --node, --since and --follow */
     TAKES_FILTER = 1 << 7,     /* --node, --zone and --pod */
+    TAKES_NAMESPACE = 1 << 8,
+    TAKES_PRICES = 1 << 9,
     TAKES_MOVES = TAKES_DRY_RUN | TAKES_TIMEOUT,
 };
 

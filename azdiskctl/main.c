@@ -24,11 +24,17 @@ static const char *useless_flag(const struct command *command, const struct flag
         const char *name;
         bool given;
     } some[] = {
-        {"to", flags->to[0] != '\0'},     {"all", flags->all},
-        {"dry-run", flags->dry_run},      {"timeout", flags->timeout_ms != DEFAULT_TIMEOUT_MS},
-        {"node", flags->node[0] != '\0'}, {"since", flags->since_ms != 0},
-        {"zone", flags->zone[0] != '\0'}, {"pod", flags->pod[0] != '\0'},
+        {"to", flags->to[0] != '\0'},
+        {"all", flags->all},
+        {"dry-run", flags->dry_run},
+        {"timeout", flags->timeout_ms != DEFAULT_TIMEOUT_MS},
+        {"node", flags->node[0] != '\0'},
+        {"since", flags->since_ms != 0},
+        {"zone", flags->zone[0] != '\0'},
+        {"pod", flags->pod[0] != '\0'},
         {"follow", flags->follow},
+        {"namespace", flags->namespace_[0] != '\0'},
+        {"prices", flags->prices[0] != '\0'},
     };
 
     for (size_t i = 0; i < COUNT_OF(some); i++)

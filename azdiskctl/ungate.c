@@ -63,7 +63,7 @@ static struct err *ungate_listed(struct task *self, const struct ungate_config *
 {
     const struct kube_query query = {.field_selector = "spec.nodeName="};
 
-    TRY(listed_read(self, config->kube, &PODS, NULL, &query, listed));
+    TRY(listed_read(self, config->kube, &PODS, config->namespace_, &query, listed));
     for (size_t i = 0; i < listed->list.n; i++)
         if (pod_has_placement_gate(KUBE_AS(Api__Pod, listed->items[i])))
             json_array_append_new(pods, ungate(self, config, listed->items[i]));
@@ -84,7 +84,8 @@ struct err *ungate_json(struct task *self, const struct ungate_config *config, j
     CLEANUP(json_decrefp) json_t *pods = json_array();
 
     TRY(config->pod ? ungate_one(self, config, pods) : ungate_all(self, config, pods));
-    *ret = json_pack("{s:O}", "pods", pods);
+    *ret = json_pack("{s:s?, s:O}", "namespace", config->pod ? NULL : config->namespace_, "pods",
+                     pods);
     return NULL;
 }
 
@@ -104,13 +105,15 @@ bool ungate_is_complete(const json_t *ungated)
 void ungate_text(const json_t *ungated, struct buffer *out)
 {
     const json_t *pods = json_object_get(ungated, "pods"), *pod;
+    const char *namespace_ = text_of(ungated, "namespace");
     static const char *const columns[] = {"pod", "gate", "note"};
     static const char *const head[] = {"POD", "GATE", "NOTE"};
     struct text_table table = {.columns = COUNT_OF(head)};
     size_t i;
 
     if (json_array_size(pods) == 0) {
-        buffer_printf(out, "No pod has the scheduling gate " PLACEMENT_GATE ".\n");
+        buffer_printf(out, "No pod%s%s has the scheduling gate " PLACEMENT_GATE ".\n",
+                      namespace_ ? " in namespace " : "", namespace_ ? namespace_ : "");
         return;
     }
     text_table_add_row(&table, head);

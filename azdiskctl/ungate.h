@@ -12,8 +12,8 @@
 
 struct ungate_config {
     struct kube *kube;
-    const char *pod;        /* "NAMESPACE/NAME", or a name alone; NULL: all pods of the cluster */
-    const char *namespace_; /* of a name alone */
+    const char *pod;        /* "NAMESPACE/NAME", or a name alone; NULL: all pods */
+    const char *namespace_; /* of a name alone; of all pods, NULL: any */
     bool dry_run;
 };
 

@@ -16,6 +16,7 @@ const struct command command_check = {
     .name = "check",
     .help = "Differences between records, Kubernetes and Azure; exits with status 1 if there are "
             "any",
+    .takes = TAKES_PRICES,
     .run = run,
     .is_well = check_is_clean,
     .writers = TEXT_ONLY(check_text),

@@ -20,7 +20,7 @@ const struct command command_describe = {
     .subject = "KIND/NAME",
     .usage = "describe KIND/NAME, describe KIND [NAME...]",
     .help = "All that is on record about objects of these kinds, and their Events",
-    .takes = TAKES_NAMES,
+    .takes = TAKES_NAMES | TAKES_NAMESPACE,
     .completes = {.kind = kind_named},
     .run = run,
     .is_well = selection_is_complete,

@@ -22,7 +22,7 @@ const struct command command_failover = {
     .name = "failover",
     .subject = "CLAIM",
     .help = "Moves the pod that uses a PersistentVolumeClaim to a node with replicas",
-    .takes = TAKES_NODE | TAKES_MOVES,
+    .takes = TAKES_NODE | TAKES_MOVES | TAKES_NAMESPACE,
     .completes = {.resource = &PERSISTENT_VOLUME_CLAIMS},
     .run = run,
     .is_well = failover_is_as_planned,

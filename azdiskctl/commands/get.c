@@ -30,7 +30,7 @@ const struct command command_get = {
     .usage = "get KIND [NAME...]",
     .help = "Volumes, attachments, replicas or nodes, a line each; also by kubectl's words for "
             "them (azvolumes, azv), and as KIND/NAME",
-    .takes = TAKES_NAMES | TAKES_FILTER,
+    .takes = TAKES_NAMES | TAKES_FILTER | TAKES_NAMESPACE,
     .completes = {.kind = kind_named},
     .run = run,
     .is_well = selection_is_complete,

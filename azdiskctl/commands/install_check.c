@@ -39,7 +39,7 @@ const struct command command_install_check = {
     .usage = "install-check [LEASE]",
     .help = "Whether the driver works: a controller holds its Lease, node plug-ins answer, and "
             "the records agree with Kubernetes; exits with status 1 if not",
-    .takes = TAKES_NO_SUBJECT,
+    .takes = TAKES_NO_SUBJECT | TAKES_NAMESPACE,
     .run = run,
     .is_well = install_check_is_clean,
     .writers = TEXT_ONLY(install_check_text),

@@ -4,10 +4,13 @@
 
 static struct err *run(struct task *self, struct program *program, json_t **ret)
 {
+    const struct flags *flags = &program->flags;
+    const char *given = flags->namespace_[0] ? flags->namespace_ : NULL;
     const struct ungate_config config = {.kube = program->session.connection.kube,
-                                         .pod = program->flags.subject,
-                                         .namespace_ = program->session.namespace_,
-                                         .dry_run = program->flags.dry_run};
+                                         .pod = flags->subject,
+                                         .namespace_ =
+                                             flags->subject ? program->session.namespace_ : given,
+                                         .dry_run = flags->dry_run};
 
     return ungate_json(self, &config, ret);
 }
@@ -17,7 +20,7 @@ const struct command command_ungate = {
     .subject = "NAMESPACE/POD or --all",
     .usage = "ungate NAMESPACE/POD, ungate --all",
     .help = "Removes the driver's scheduling gate from a pod, or from all pods",
-    .takes = TAKES_DRY_RUN | TAKES_ALL,
+    .takes = TAKES_DRY_RUN | TAKES_ALL | TAKES_NAMESPACE,
     .completes = {.resource = &PODS},
     .run = run,
     .is_well = ungate_is_complete,

@@ -53,6 +53,7 @@ const struct command command_why = {
     .subject = "KIND/NAME",
     .help = "State of an object and what it is waiting for; KIND is pod, pvc, pv, azvolume, "
             "azvolumeattachment or node",
+    .takes = TAKES_NAMESPACE,
     .completes = {.kind = dependency_chain_kind},
     .run = run,
     .writers = TEXT_ONLY(why_text),

@@ -59,6 +59,12 @@ def test_all_pods_of_the_cluster(core, azdiskctl, pods):
     assert azdiskctl.outputs("ungate", "--all")[0] == f"No pod has the scheduling gate {GATE}.\n"
 
 
+def test_all_pods_of_a_namespace(core, azdiskctl, pods):
+    done = azdiskctl.ask("ungate", "--all", "-n", "ungate-b")
+    assert {pod["pod"] for pod in done["pods"]} == {"ungate-b/gated", "ungate-b/alone"}
+    assert [gates(core, namespace) for namespace in NAMESPACES] == [BEFORE, AFTER]
+
+
 @pytest.mark.parametrize("words", [["ungate-b/gated"], ["gated", "-n", "ungate-b"]], ids=["whole", "in a namespace"])
 def test_one_pod(core, azdiskctl, pods, words):
     output, _ = azdiskctl.outputs("ungate", *words)
@@ -82,6 +88,8 @@ def test_what_cannot_be_done(apiserver, core, azdiskctl, pods):
 @pytest.mark.parametrize("words, reason", [
     (["ungate"], "missing NAMESPACE/POD or --all"), (["ungate", "a/b", "--all"], 'unexpected argument "a/b"'),
     (["ungate", "a/b", "--timeout=5s"], "--timeout has no effect"), (["map", "--all"], "--all has no effect"),
+    (["drain", "a", "-n", "shop"], "drain: --namespace has no effect"), (["map", "-nshop"], "map: --namespace has no effect"),
+    (["map", "--prices=P10_LRS=1"], "map: --prices has no effect"),
 ], ids=json.dumps)
 def test_command_lines_that_make_no_sense(azdiskctl, words, reason):
     assert reason in azdiskctl.outputs(*words, status=2)[1]

@@ -47,6 +47,8 @@ AZDISKCTL_MUTANTS = [
            "    if (!home)\n        return \"\";\n    snprintf(path, sizeof path, \"%s/.kube/config\"",
            "    if (!home || getenv(\"KUBERNETES_SERVICE_HOST\"))\n        return \"\";\n    snprintf(path, sizeof path, \"%s/.kube/config\"",
            test="flags"),
+    Mutant("the pods of a namespace are those of the cluster", "azdiskctl/ungate.c",
+           "config->kube, &PODS, config->namespace_, &query", "config->kube, &PODS, NULL, &query", test="ungate"),
     Mutant("a pod of two budgets holds up a drain", "azdiskctl/drain_plan.c",
            " || kube_is_internal_error(eviction)", "", test="drain_plan"),
     Mutant("a password in a URL ends at its first @", "azdiskctl/redact.c",
