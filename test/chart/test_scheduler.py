@@ -1,13 +1,16 @@
 """The chart's own kube-scheduler: which one it is, what it is told, and when there is none. What it does with that is tested by
 test/integration/test_own_scheduler.py."""
 
+import re
+
 import pytest
 import yaml
 
-from .chart import CHART, SCHEDULER, documents, helm, notes, of_kind, render, template
+from .chart import CHART, SCHEDULER, TREE, documents, helm, notes, of_kind, render, template
 from .other_drivers import whole
 
 NAME, EXTENDER = "csi-azuredisk-scheduler", "csi-azuredisk-scheduler-extender"
+PAGE = TREE / "docs/scheduling.md"
 OF = "schedulerExtender.scheduler"
 TLS = {"schedulerExtender.tls.secretName": "extender", f"{OF}.tls.secretName": "scheduler"}
 SECRET = {"placement.tls.secretName": "webhook",
@@ -99,6 +102,19 @@ def test_it_asks_the_extender_as_the_control_planes_would(values):
     for name, path in own.get("tlsConfig", {}).items():
         assert name == "serverName" or path.removeprefix(folder) in secret_of(pod(objects), folder)
     assert values or "tlsConfig" not in own
+
+
+def test_the_configuration_that_is_documented_is_the_one_that_there_is():
+    """With the flag --config, kube-scheduler ignores --kubeconfig: without clientConnection it does not start."""
+    [text] = re.findall(r"Any scheduler needs this configuration:\n\n```yaml\n(.+?)```", PAGE.read_text(), re.DOTALL)
+    assert configuration(render({"schedulerExtender.clusterIP": "10.96.0.89"}), EXTENDER) == yaml.safe_load(text)
+
+
+@pytest.mark.parametrize(("path", "connection"), [("/other/scheduler.conf", {"kubeconfig": "/other/scheduler.conf"}), ("", None)])
+def test_the_control_planes_scheduler_is_told_its_kubeconfig(path, connection):
+    objects = render(SCHEDULER | {"schedulerExtender.schedulerKubeconfig": path})
+    assert configuration(objects, EXTENDER).get("clientConnection") == connection
+    assert configuration(objects, NAME)["clientConnection"] == {"qps": 50, "burst": 100}
 
 
 @pytest.mark.parametrize(("address", "url"), [
