@@ -32,6 +32,14 @@ def test_every_object_has_a_name_of_its_own(values):
     assert names and max(names.values()) == 1
 
 
+def test_without_hooks_nothing_is_left_that_runs_once():
+    """docs/install.md: the pods of a Job cannot be changed, so what applies the next release like any object would fail."""
+    values = SNAPSHOTS | FAILOVER | SCHEDULER
+    plain = documents(helm("template", "release", str(CHART), "--no-hooks", values=values).stdout)
+    assert {d["kind"] for d in render(values)} - {d["kind"] for d in plain} == {"Job", "Pod"}
+    assert not [d for d in plain if "helm.sh/hook" in (d["metadata"].get("annotations") or {})]
+
+
 def test_nothing_is_made_that_is_not_wanted():
     parts = {"serviceAccount.create": ["ServiceAccount"], "storageClasses.create": ["StorageClass"],
              "rbac.create": ["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"],
