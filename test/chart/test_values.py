@@ -4,8 +4,8 @@ from functools import cache
 
 import pytest
 
-from .chart import (DEFAULTS, FAILOVER, SCHEDULER, SCHEMA, SECTIONS, VALUES, is_about, nested, of_another_driver, refusal,
-                    render)
+from .chart import (DEFAULTS, FAILOVER, SCHEDULER, SCHEMA, SECTIONS, VALUES, containers, is_about, nested, of_another_driver,
+                    refusal, render)
 
 SCHEDULERS = {"networkPolicy.schedulers": [{"ipBlock": {"cidr": "192.0.2.1/32"}}]}
 POLICY = SCHEDULERS | {"networkPolicy.enabled": True}
@@ -150,6 +150,15 @@ def test_a_section_that_is_missing_is_named(section):
     lines = map(str.strip, missed_ones(section.count(".")).splitlines())
     [line] = [line for line in lines if line.startswith(f"- at '{place}': missing")]
     assert f"'{name}'" in line
+
+
+def test_a_registry_that_no_image_is_looked_for_in_is_refused():
+    """But for Microsoft's, which values for their charts may name."""
+    assert "image.baseRepo: registry.example.com has no effect" in refusal({"image.baseRepo": "registry.example.com"})
+    assert render({"image.baseRepo": "mcr.microsoft.com"}) == render()
+    used = render({"image.baseRepo": "registry.example.com", "image.csiResizer.repository": "/csi-resizer"})
+    images = [container["image"] for container in containers(used) if container["name"] == "csi-resizer"]
+    assert [image.rpartition(":")[0] for image in images] == ["registry.example.com/csi-resizer"]
 
 
 def test_a_refusal_names_what_is_wrong_only():

@@ -2,9 +2,20 @@
 Which images pods run, and how they are pulled.
 */}}
 
+{{/* -> image.baseRepo, which comes before repositories that begin with "/". Without one, pods would look for their images elsewhere; only that of Microsoft's charts is let through, as their values have it. */}}
+{{- define "azuredisk.baseRepo" -}}
+{{- $base := .Values.image.baseRepo -}}
+{{- $used := list "" "mcr.microsoft.com" | has $base -}}
+{{- range omit .Values.image "baseRepo" }}{{ if hasPrefix "/" (default "" .repository) }}{{ $used = true }}{{ end }}{{ end -}}
+{{- if not $used }}
+{{- fail (printf "image.baseRepo: %s has no effect: it comes before repositories that begin with \"/\", and none does; set image.azuredisk.repository, image.csiProvisioner.repository and the others, such as /sig-storage/csi-provisioner" $base) }}
+{{- end -}}
+{{- $base -}}
+{{- end }}
+
 {{/* (dict "root" $ "image" .Values.image.x) -> repository:tag, or repository@digest */}}
 {{- define "azuredisk.image" -}}
-{{- $prefix := ternary .root.Values.image.baseRepo "" (hasPrefix "/" .image.repository) -}}
+{{- $prefix := ternary (include "azuredisk.baseRepo" .root) "" (hasPrefix "/" .image.repository) -}}
 {{- $version := printf ":%s" (default .root.Chart.AppVersion .image.tag) -}}
 {{- with .image.digest }}{{ $version = printf "@%s" . }}{{ end -}}
 {{- printf "%s%s%s" $prefix .image.repository $version -}}
