@@ -427,7 +427,8 @@ static struct err *settle_access(struct task *self, struct staging *s)
     return NULL;
 }
 
-/* From here on nobody else writes to the disk. Whoever only reads needs no fence. */
+/* From here on nobody else writes to the disk. A file system that is mounted read-only may have a
+ * journal to replay. */
 static struct err *fence(struct task *self, struct staging *s)
 {
     const struct fenced_volume volume = {
@@ -439,7 +440,7 @@ static struct err *fence(struct task *self, struct staging *s)
         .staging = s->path,
     };
 
-    if (is_read_only(s))
+    if (!volume_access_may_write(&s->access, s->place.read_only))
         return NULL;
     TRY(confirm_ours(self, s));
     TRY(volume_fence_take(self, s->node, &volume, &s->fence));

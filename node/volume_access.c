@@ -134,6 +134,13 @@ struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
     return NULL;
 }
 
+bool volume_access_may_write(const struct volume_access *access, bool published_read_only)
+{
+    bool only_read = access->raw && access->read_only;
+
+    return !published_read_only && !only_read;
+}
+
 struct err *volume_path_check(const char *name, const char *path)
 {
     if (!path[0])

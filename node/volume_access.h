@@ -31,6 +31,10 @@ struct err *volume_access_read(const Csi__V1__VolumeCapability *capability,
                                context_entry *const *context, size_t n_context, struct arena *arena,
                                struct volume_access *ret) __attribute__((warn_unused_result));
 
+/* Whether this machine may write to the device: the user of the volume, or the kernel, which
+ * replays the journal of a file system when that is mounted read-only, too. Pure. */
+bool volume_access_may_write(const struct volume_access *access, bool published_read_only);
+
 /* INVALID unless the field `name` is an absolute path that a volume can be at. */
 struct err *volume_path_check(const char *name, const char *path)
     __attribute__((warn_unused_result));

@@ -1,8 +1,8 @@
 /* volume_fence.h - the fence around a volume's disk (provisioner-lib/host/fence.h) while this node
  * is its primary.
  *
- * Before the volume is mounted for writing, the node's AzVolumeAttachment says so (fence_record.h).
- * That goes with the fence, when the volume is unstaged.
+ * Before the volume is mounted, unless it is published read-only, the node's AzVolumeAttachment
+ * says so (fence_record.h). That goes with the fence, when the volume is unstaged.
  */
 #pragma once
 

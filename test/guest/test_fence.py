@@ -118,6 +118,24 @@ def test_a_former_primary_cannot_write(shared, fs_type, size):
     put_away(b)
 
 
+@pytest.mark.parametrize("capability", [wish(flags=["ro"]), wish(mode="SINGLE_NODE_READER_ONLY")], ids=["ro", "mode"])
+def test_who_mounts_read_only_keeps_the_former_primary_out(shared, capability):
+    """That one has the file system mounted, with a journal that the kernel replays whatever the mount is for."""
+    a, b = shared()
+    use(a, wish())
+    a.write("before", "of a")
+    demote(a)
+    promote(b)
+    b.stage(capability)
+    b.publish(capability)
+    own = key_on_record(b)
+    assert reserved(b) == ([own], own) and not raw_write(a)
+    assert b.read("before") == "of a"
+    a.unpublish()
+    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+    put_away(b)
+
+
 def test_a_former_primary_that_was_idle_stays_out(shared):
     """Nothing that it wrote was refused, so it knows nothing; and the new primary has put the volume away."""
     a, b = shared()

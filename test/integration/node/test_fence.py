@@ -12,9 +12,12 @@ from cluster.waiting import until
 from ..csi import block
 from .failover import KEY, FailoverSide
 from .machine import BLKROSET, MIB, SMALLEST_EXT4
-from .test_read_only_publish import BLKROGET
+from .test_checks import cut_off
+from .test_read_only_publish import BLKROGET, publish_anew
 from .test_stats import is_well, trouble
-from .volume import Code, Volume, refused, wish
+from .volume import Code, Volume, refused, refused_in_time, wish
+
+READS_RAW = {**block(), "access_mode": {"mode": "SINGLE_NODE_READER_ONLY"}}
 
 
 @pytest.fixture
@@ -50,12 +53,28 @@ def test_it_is_not_used_if_one_is_required(shared, plugin, cloud):
     assert v.disk.checksum() == before and plugin.machine.mounts(v.staging) == 0
 
 
-def test_who_only_reads_needs_none(shared, cloud):
+@pytest.mark.parametrize(("capability", "published"), [(wish(flags=["ro"]), True), (wish(), True), (READS_RAW, False)])
+def test_who_only_reads_needs_none(shared, cloud, capability, published):
     v = shared(fencing="required")
     v.disk.run("mkfs.ext4", "-q")
-    v.stage(wish(flags=["ro"]))
+    publish_anew(v, read_only=published)
+    v.stage(capability)
     assert cloud.fence(v.name) is None
     v.unstage()
+
+
+@pytest.mark.parametrize("capability", [wish(flags=["ro"]), wish(mode="SINGLE_NODE_READER_ONLY")], ids=["ro", "mode"])
+def test_who_mounts_read_only_needs_one_for_the_journal(shared, plugin, cloud, capability):
+    v = shared(fencing="none")
+    v.stage()
+    v.cloud.take_over(v.name)
+    cut_off(v)
+    before = v.disk.checksum()
+    cloud.unpublish(v.name)
+    cloud.publish(v.name, lun=v.lun, size=v.disk.size, parameters={"maxShares": "2", "fencing": "required"})
+    refused_in_time(lambda: v.stage(capability), Code.FAILED_PRECONDITION, "parameter fencing: required")
+    assert cloud.fence(v.name) == "unsupported"
+    assert v.disk.checksum() == before and plugin.machine.mounts(v.staging) == 0
 
 
 @pytest.mark.parametrize("parameters", ({"fencing": "none"}, {"fencing": "Guest"}, {"maxShares": "1"}))
@@ -74,7 +93,8 @@ def reads_of_azvolumes(installed) -> int:
     return sum(map(int, found))
 
 
-def test_who_is_cut_off_leaves_the_disk_alone(shared, plugin, cloud, installed):
+@pytest.mark.parametrize("capability", [wish(), wish(flags=["ro"])], ids=["rw", "ro"])
+def test_who_is_cut_off_leaves_the_disk_alone(shared, plugin, cloud, installed, capability):
     """It knows from before that the volume is its own, which it may be no more."""
     v = shared()
     v.stage()  # from now on it knows which cluster this is
@@ -82,7 +102,7 @@ def test_who_is_cut_off_leaves_the_disk_alone(shared, plugin, cloud, installed):
     cloud.take_over(v.name)
     plugin.machine.detach(v.lun)
     before = reads_of_azvolumes(installed)
-    staging = plugin.later(refused, plugin.stage, v.id, v.staging, timeout=8)
+    staging = plugin.later(refused, plugin.stage, v.id, v.staging, capability, timeout=8)
     until(lambda: reads_of_azvolumes(installed) > before, "the plug-in knows what the disk is to be")
     installed.stop()
     try:
@@ -91,7 +111,7 @@ def test_who_is_cut_off_leaves_the_disk_alone(shared, plugin, cloud, installed):
         assert fences(plugin) == 1 and plugin.machine.mounts(v.staging) == 0
     finally:
         installed.cont()
-    v.stage()
+    v.stage(capability)
     assert fences(plugin) == 2
     v.unstage()
 

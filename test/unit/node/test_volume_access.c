@@ -158,6 +158,35 @@ static void test_accepted(void **state)
 
 static const struct {
     struct wish wish;
+    bool published_read_only, may_write;
+} writers[] = {
+    {WRITER(), false, true},
+    {WISH(BLOCK, SINGLE_NODE_WRITER), false, true},
+    /* Its journal is replayed. */
+    {WRITER(.flags = {"ro"}), false, true},
+    {WISH(MOUNT, SINGLE_NODE_READER_ONLY), false, true},
+    {WISH(BLOCK, SINGLE_NODE_READER_ONLY), false, false},
+    {WISH(BLOCK, MULTI_NODE_READER_ONLY, .context = {"maxShares", "2"}), false, false},
+    {WRITER(), true, false},
+    {WRITER(.flags = {"ro"}), true, false},
+    {WISH(BLOCK, SINGLE_NODE_WRITER), true, false},
+};
+
+static void test_who_may_write(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(writers); i++) {
+        CLEANUP(arena_freep) struct arena *arena = arena_new();
+        struct volume_access access;
+
+        assert_ok(read_wish(&writers[i].wish, arena, &access));
+        assert_int_equal(volume_access_may_write(&access, writers[i].published_read_only),
+                         writers[i].may_write);
+    }
+}
+
+static const struct {
+    struct wish wish;
     const char *sku;
     bool basic;
 } profiles[] = {
@@ -193,6 +222,9 @@ static void test_refused(void **state)
         {{.type = BLOCK, .mode = 99}, "volume_capability.access_mode 99 is unknown"},
         {WISH(MOUNT, MULTI_NODE_MULTI_WRITER, .context = {"maxShares", "5"}),
          "volume_capability.access_mode MULTI_NODE_MULTI_WRITER: a file system on a disk can be "
+         "mounted on one node only; use volumeMode Block"},
+        {WISH(MOUNT, MULTI_NODE_READER_ONLY, .context = {"maxShares", "5"}),
+         "volume_capability.access_mode MULTI_NODE_READER_ONLY: a file system on a disk can be "
          "mounted on one node only; use volumeMode Block"},
         {WISH(BLOCK, SINGLE_NODE_WRITER, .context = {"Partition", "0"}),
          "volume attribute partition \"0\" is not the number of a partition, from 1 to 256"},
@@ -246,9 +278,8 @@ static void test_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_accepted),
-        cmocka_unit_test(test_profiles),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_accepted), cmocka_unit_test(test_who_may_write),
+        cmocka_unit_test(test_profiles), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_paths),
     };
 
