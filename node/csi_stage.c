@@ -310,9 +310,16 @@ static struct err *keep_or_undo(struct task *self, struct staging *s, bool was_t
     return TAKE_PTR(err);
 }
 
+/* Programs have run since it was taken, perhaps for long. */
+static struct err *check_fence(struct task *self, const struct staging *s)
+{
+    return s->fence ? host_check_fence(self, s->node->host, &s->disk, s->fence) : NULL;
+}
+
 static struct err *mount_or_undo(struct task *self, struct staging *s,
                                  const struct mount_request *request)
 {
+    TRY(check_fence(self, s));
     TRY(host_mount(self, s->node->host, s->device, request));
     return keep_or_undo(self, s, s->state.mounted);
 }
@@ -448,12 +455,6 @@ static struct err *fence(struct task *self, struct staging *s)
     return NULL;
 }
 
-/* Programs have run since, perhaps for long. */
-static struct err *check_fence(struct task *self, const struct staging *s)
-{
-    return s->fence ? host_check_fence(self, s->node->host, &s->disk, s->fence) : NULL;
-}
-
 /* A device that is not what its owner asked for is not used. */
 static struct err *set_device(struct task *self, const struct staging *s)
 {
@@ -487,7 +488,6 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
     }
     if (verdict.record_due)
         TRY(record(self, s, expected.uuid));
-    TRY(check_fence(self, s));
     TRY(mount(self, s, &request));
     phase_ended(s, "mount");
     if (is_read_only(s))

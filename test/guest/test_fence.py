@@ -5,6 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from cluster.waiting import until
 from integration.csi import block
 from integration.node.cloud_side import CloudSide
 from integration.node.machine import SMALLEST_EXT4, SMALLEST_XFS
@@ -166,6 +167,34 @@ def test_one_that_was_given_up_in_good_order_leaves_nothing(shared):
     assert b.cloud.fence(b.name) == f"held {key_on_record(b)}"
     put_away(b)
     assert reserved(b) == ([], "") and b.cloud.fence(b.name) is None
+
+
+def test_one_that_goes_while_a_file_system_is_checked(shared):
+    """What only mounting shows is checked, and mounted again: not by the fence that there was at first."""
+    a, b = shared()
+    use(a, wish())
+    put_away(a)
+    a.guest.run("debugfs", "-w", "-R", "zap_block -f <8> -p 0 0", device(a))
+    e2fsck, folder = a.guest.run("which", "e2fsck").strip(), a.plugin.folder
+    a.guest.shell(f"""
+        cp {e2fsck} {folder}/real
+        printf '%s\\n' '#!/bin/sh' 'touch {folder}/begun' 'until [ -e {folder}/go ]; do sleep 0.1; done' \
+            'exec {folder}/real "$@"' >{folder}/slow
+        chmod 700 {folder}/slow
+        mount --bind {folder}/slow {e2fsck}""")
+    try:
+        staging = a.plugin.later(refused, a.stage, wish())
+        until(lambda: a.guest.try_to_run("test", "-e", folder / "begun")[0] == 0, "the check")
+        a.guest.run("python3", SCSI, device(a), "register", "0")
+        assert reserved(b) == ([], "")
+        a.guest.run("touch", folder / "go")
+        failure = staging.result(60)
+    finally:
+        a.guest.run("umount", e2fsck)
+    assert failure.code() == Code.FAILED_PRECONDITION and "another node has taken the disk over" in failure.details()
+    assert a.plugin.machine.mounted(a.staging) == ""
+    use(a, wish())
+    put_away(a)
 
 
 def test_a_raw_volume(shared):
