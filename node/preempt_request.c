@@ -11,6 +11,7 @@
 #include "lib/rt/backoff.h"
 #include "node/informers.h"
 #include "node/metrics.h"
+#include "node/replica_disk.h"
 #include "node/volume_fence.h"
 #include "node/volume_record.h"
 #include "node/volume_tasks.h"
@@ -72,6 +73,22 @@ static struct err *check_keys(const struct preemption *p, uint64_t own, uint64_t
     return NULL;
 }
 
+/* A file system that was mounted here when this node was the primary, and whose use could not be
+ * ended (fence_watch.h), would be written to again. What the plug-in holds nobody has mounted, and
+ * it is held until the attachment is no replica's any more. */
+static struct err *check_held(const struct preemption *p, const struct device *disk)
+{
+    bool in_use;
+
+    if (replica_disk_device(p->node, p->volume, &in_use) == disk->number)
+        return NULL;
+    if (in_use)
+        return err_new(ERR_PRECONDITION,
+                       "%s is in use on this node, by somebody who could write to it again",
+                       disk->path);
+    return err_new(ERR_BUSY, "%s is not kept from others on this node yet", disk->path);
+}
+
 /* A disk that knows a key of this volume is the volume's, of whatever it may contain. One that does
  * not, as after the former primary's machine has lost it, must have the file system on record. */
 static struct err *prove(struct task *self, const struct preemption *p, const struct device *disk,
@@ -119,6 +136,7 @@ static struct err *take(struct task *self, const struct preemption *p,
     TRY(volume_fence_key(self, p->node, p->volume, attachment, &own));
     TRY(check_keys(p, own, former));
     TRY(find(self, p, attachment, &record, &disk));
+    TRY(check_held(p, &disk));
     TRY(prove(self, p, &disk, &record, own, former));
     if (!stands(p))
         return err_new(ERR_CANCELED, "the request was withdrawn");

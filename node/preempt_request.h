@@ -3,9 +3,10 @@
  *
  * The request is the annotation ANNOTATION_PREEMPT_REQUEST, "<key> <occasion>", in the status of
  * the replica's AzVolumeAttachment. This node takes the fence from that key, and from no other,
- * under the key that it has as the primary, too. Only when the disk has confirmed that, it says so:
- * ANNOTATION_PREEMPTED, with the request's text, and the fence that it holds. Until then it tries
- * again, as long as the request stands and the attachment is a replica's.
+ * under the key that it has as the primary, too; but not while somebody on this node has mounted or
+ * claimed the disk (replica_disk.h), who could write to it again. Only when the disk has confirmed
+ * that, it says so: ANNOTATION_PREEMPTED, with the request's text, and the fence that it holds.
+ * Until then it tries again, as long as the request stands and the attachment is a replica's.
  */
 #pragma once
 

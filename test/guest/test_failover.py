@@ -221,6 +221,25 @@ def test_a_file_system_that_cannot_be_ended_at_first_is_when_it_can(pair):
     until_done(a.unstage, seconds=10)  # the first time it says that data is lost
 
 
+def test_a_node_whose_use_could_not_be_ended_does_not_get_the_fence_back(pair):
+    """It is a replica's by now; its mount would write again."""
+    a, b = pair.a, pair.b
+    a.guest.run("mount", "-t", "tmpfs", "covers", a.target)
+    own = preempt(pair)
+    until(lambda: a.cloud.fence(a.name) == f"lost {pair.key}", "a notices")
+    until(lambda: "the use of the disk could not be ended" in a.plugin.log.read_text(), "a says so")
+    demote(a)
+    pair.of_a.note(a.name, request=f"{own} {TIME}")
+    until(lambda: "is in use on this node" in a.plugin.log.read_text() or pair.of_a.preempted(a.name), "an attempt")
+    assert pair.of_a.preempted(a.name) is None and reserved(b) == ([own], own) and not raw_write(a)
+    a.guest.run("umount", a.target)
+    late = f"echo late >{a.target}/late && sync {a.target}/late"
+    until(lambda: a.guest.try_to_run("sh", "-c", late)[0] != 0, "what a writes is refused")
+    pair.of_a.note(a.name, request=None)
+    a.unpublish()
+    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+
+
 def test_the_generation_tells_a_fence_that_was_taken_back(pair):
     """By the key that it was before."""
     a = pair.a

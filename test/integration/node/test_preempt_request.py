@@ -94,6 +94,21 @@ def test_nor_is_one_that_is_answered(asked, plugin, cloud, failover):
     is_left_alone(plugin, cloud, failover)
 
 
+def test_a_request_to_a_former_primary_that_has_it_mounted(plugin, cloud, disk_of, failover):
+    """It would write again as soon as its node has the fence."""
+    v = Volume(plugin, cloud, "data", disk_of(SMALLEST_EXT4)).attach()
+    v.stage()
+    v.cloud.take_over("data")
+    cloud.want("data", "Replica")
+    cloud.attest("data", role="Replica", lun=v.lun, size=v.disk.size)
+    failover.note("data", request=f"{failover.key('data', 7)} {TIME}")
+    until(lambda: attempts(plugin, "refused") + attempts(plugin, "unsupported") >= 1, "an attempt")
+    until(lambda: attempts(plugin, "refused") >= 2, "attempts")
+    assert f"{v.disk.path} is in use on this node" in plugin.log.read_text()
+    assert attempts(plugin, "unsupported") == 0 and failover.preempted("data") is None
+    v.unstage()
+
+
 def test_a_request_to_a_replica_without_a_device(plugin, cloud, failover):
     """It is tried again until the device comes."""
     cloud.publish("data", lun=3, size=SMALLEST_EXT4)
