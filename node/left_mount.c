@@ -62,31 +62,38 @@ static struct err *look_blocking(void *arg)
     return NULL;
 }
 
-/* `ret_path` is the caller's to free; NULL if nothing is left mounted. */
-static struct err *look(struct task *self, struct node *node, unsigned lun, char **ret_path)
+static bool is_due(const Api__AzVolumeAttachment *attachment)
 {
-    struct look request = {.roots = host_device_roots(node->host), .lun = lun};
-    struct err *err = host_on_worker(self, node->host, look_blocking, &request);
+    struct attachment_place place;
+    CLEANUP(err_freep) struct err *not_ready = attachment_check(attachment, &place);
 
+    return !not_ready;
+}
+
+/* The attachment, borrowed; NULL if the volume is not this node's to use. */
+static struct kube_object *ours(const struct left_mount *left)
+{
+    struct kube_object *object = informers_find_attachment(left->node, left->volume);
+
+    return object && is_due(as_attachment(object)) ? object : NULL;
+}
+
+/* `ret_path` is the caller's to free; NULL if nothing is left mounted. */
+static struct err *look(struct task *self, const struct left_mount *left, char **ret_path)
+{
+    struct host *host = left->node->host;
+    const struct kube_object *object = ours(left);
+
+    if (!object)
+        return NULL;
+    struct look request = {.roots = host_device_roots(host),
+                           .lun = (unsigned)attachment_lun(as_attachment(object))};
+    struct err *err = host_on_worker(self, host, look_blocking, &request);
     *ret_path = request.path;
     return err_unless(err, ERR_NOT_FOUND);
 }
 
 /* ---- taking it away ---- */
-
-/* The attachment, borrowed; NULL if the volume is not this node's to use. */
-static struct kube_object *ours(const struct left_mount *left, unsigned *ret_lun)
-{
-    struct kube_object *object = informers_find_attachment(left->node, left->volume);
-    struct attachment_place place;
-    CLEANUP(err_freep)
-    struct err *not_ready = object ? attachment_check(as_attachment(object), &place) : NULL;
-
-    if (!object || not_ready)
-        return NULL;
-    *ret_lun = place.lun;
-    return object;
-}
 
 static bool is_suspect(const struct left_mount *left)
 {
@@ -112,15 +119,11 @@ static struct err *unstage(struct task *self, struct node *node, const char *vol
 /* Nobody publishes it meanwhile. */
 static struct err *unstage_if_left(struct task *self, struct left_mount *left)
 {
-    struct node *node = left->node;
     CLEANUP(freep) char *path = NULL;
-    unsigned lun;
 
-    if (!ours(left, &lun))
-        return NULL;
-    TRY(look(self, node, lun, &path));
-    struct kube_object *object = ours(left, &lun);
-    return path && object ? unstage(self, node, left->volume, object, path) : NULL;
+    TRY(look(self, left, &path));
+    struct kube_object *object = ours(left);
+    return path && object ? unstage(self, left->node, left->volume, object, path) : NULL;
 }
 
 /* First without the claim: no call is to be told for nothing that the volume is busy. */
@@ -128,11 +131,8 @@ static struct err *settle(struct task *self, struct left_mount *left)
 {
     struct node *node = left->node;
     CLEANUP(freep) char *path = NULL;
-    unsigned lun;
 
-    if (!ours(left, &lun))
-        return NULL;
-    TRY(look(self, node, lun, &path));
+    TRY(look(self, left, &path));
     if (!path || !is_suspect(left))
         return NULL;
     TRY(in_flight_begin(&node->volumes, left->volume));
@@ -159,14 +159,6 @@ static void try_once(struct task *self, struct left_mount *left)
 
 /* ---- each volume ---- */
 
-static bool is_due(const Api__AzVolumeAttachment *attachment)
-{
-    struct attachment_place place;
-    CLEANUP(err_freep) struct err *not_ready = attachment_check(attachment, &place);
-
-    return !not_ready;
-}
-
 static void run(struct task *self, struct node *node, const char *volume)
 {
     struct left_mount left = {
@@ -174,10 +166,9 @@ static void run(struct task *self, struct node *node, const char *volume)
         .volume = volume,
         .backoff = {.least_ms = BACKOFF_LEAST_MS, .most_ms = BACKOFF_MOST_MS},
     };
-    unsigned lun;
 
     list_append(&node->left_mounts, &left.link);
-    while (!task_is_cancelled(self) && ours(&left, &lun)) {
+    while (!task_is_cancelled(self) && ours(&left)) {
         if (is_suspect(&left) && loop_now(node->loop) >= left.again)
             try_once(self, &left);
         else
