@@ -346,6 +346,21 @@ static char *repeated(char c, int times)
     return text;
 }
 
+static void expect_claims(const char *claims, bool read)
+{
+    CLEANUP(freep) char *encoded = base64_encode(claims, strlen(claims));
+    CLEANUP(freep) char *challenge = mem_printf("Bearer claims=\"%s\"", encoded);
+    struct login *login = login_new("{" BY_SECRET "}", NULL, NULL);
+    struct need need = need_token(login, 1000);
+
+    turn_away(login, need.authorization, challenge);
+    expect_token(login);
+    assert_non_null(strstr(login->last_form, CAPABLE));
+    assert_int_equal(strstr(login->last_form, "nbf") != NULL, read);
+    need_fini(&need);
+    login_free(login);
+}
+
 /* {"nbf":[[...]]}: as deep as any JSON is read, and deeper. */
 static void test_claims_that_are_nested(void **state)
 {
@@ -359,17 +374,8 @@ static void test_claims_that_are_nested(void **state)
         CLEANUP(freep) char *opened = repeated('[', rows[i].depth);
         CLEANUP(freep) char *closed = repeated(']', rows[i].depth);
         CLEANUP(freep) char *claims = mem_printf("{\"nbf\":%s%s}", opened, closed);
-        CLEANUP(freep) char *encoded = base64_encode(claims, strlen(claims));
-        CLEANUP(freep) char *challenge = mem_printf("Bearer claims=\"%s\"", encoded);
-        struct login *login = login_new("{" BY_SECRET "}", NULL, NULL);
-        struct need need = need_token(login, 1000);
 
-        turn_away(login, need.authorization, challenge);
-        expect_token(login);
-        assert_non_null(strstr(login->last_form, CAPABLE));
-        assert_int_equal(strstr(login->last_form, "nbf") != NULL, rows[i].read);
-        need_fini(&need);
-        login_free(login);
+        expect_claims(claims, rows[i].read);
     }
 }
 
@@ -385,17 +391,8 @@ static void test_claims_that_are_long(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         CLEANUP(freep) char *text = repeated('+', rows[i].length);
         CLEANUP(freep) char *claims = mem_printf("{\"nbf\":\"%s\"}", text);
-        CLEANUP(freep) char *encoded = base64_encode(claims, strlen(claims));
-        CLEANUP(freep) char *challenge = mem_printf("Bearer claims=\"%s\"", encoded);
-        struct login *login = login_new("{" BY_SECRET "}", NULL, NULL);
-        struct need need = need_token(login, 1000);
 
-        turn_away(login, need.authorization, challenge);
-        expect_token(login);
-        assert_non_null(strstr(login->last_form, CAPABLE));
-        assert_int_equal(strstr(login->last_form, "nbf") != NULL, rows[i].read);
-        need_fini(&need);
-        login_free(login);
+        expect_claims(claims, rows[i].read);
     }
 }
 
