@@ -130,14 +130,19 @@ class NodePlugin:
 
     def until_it_waits_for_a_disk(self) -> None:
         """One of its threads is in a system call that ends when a frozen disk has taken its writes."""
-        threads = Path(f"/proc/{self.process.pid}/task")
+        until(lambda: self._a_thread(lambda t: (t / "stat").read_text().rpartition(")")[2].split()[0] == "D"),
+              "a thread that waits for the disk")  # fmt: skip
 
-        def waits() -> bool:
-            with contextlib.suppress(OSError):  # a thread that ends meanwhile
-                return any(stat.read_text().rpartition(")")[2].split()[0] == "D" for stat in threads.glob("*/stat"))
-            return False
+    def until_it_waits_for_a_folder(self) -> None:
+        """One of its threads is in a system call that ends when a frozen file system takes changes again; it may wait
+        for other disks before."""
+        until(lambda: self._a_thread(lambda t: (t / "wchan").read_text().startswith("percpu_rwsem_wait")),
+              "a thread that waits for the file system")  # fmt: skip
 
-        until(waits, "a thread that waits for the disk")
+    def _a_thread(self, matches) -> bool:
+        with contextlib.suppress(OSError):  # a thread that ends meanwhile
+            return any(matches(thread) for thread in Path(f"/proc/{self.process.pid}/task").iterdir())
+        return False
 
     def close(self) -> None:
         """It must end well, and so must what its sanitizers have to say."""

@@ -311,7 +311,7 @@ def bind_under_way(plugin, cloud, volume, frozen_folder, **kwargs):
     plugin.machine.run("mkdir", str(v.staging))
     freeze(True)
     staging = plugin.later(v.stage, block(), **kwargs)
-    plugin.until_it_waits_for_a_disk()
+    plugin.until_it_waits_for_a_folder()
     return v, staging, lambda: freeze(False)
 
 
