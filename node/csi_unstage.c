@@ -37,6 +37,7 @@ struct err *csi_unstage_at(struct task *self, struct node *node, const char *vol
     TRY(volume_looks_close(self, node->looks, volume_id, deadline));
     struct err *err = unstage(self, node, volume_id, path, deadline);
     volume_looks_open(node->looks, volume_id);
+    replica_disk_look_again(node, volume_id); /* a replica's by now, where the role went first */
     return err;
 }
 

@@ -21,6 +21,7 @@ struct replica_disk {
     struct device device;
     uint64_t looked; /* loop_now() time */
     unsigned news;   /* of disks, before the look */
+    bool again;      /* it may have become free since that began */
     bool held;
     dev_t number; /* of what is held, as of the last look; 0: nothing */
     bool in_use;  /* by somebody else */
@@ -76,6 +77,7 @@ static void look(struct task *self, struct replica_disk *disk, int lun)
 
     disk->lun = lun;
     disk->news = host_news(host);
+    disk->again = false;
     CLEANUP(err_freep) struct err *err = host_hold(self, host, (unsigned)lun, &disk->device);
     disk->looked = loop_now(disk->node->loop);
     note(disk, err);
@@ -84,7 +86,7 @@ static void look(struct task *self, struct replica_disk *disk, int lun)
 /* When to look again, as things are. */
 static uint64_t next_look(const struct replica_disk *disk)
 {
-    if (host_news(disk->node->host) == disk->news)
+    if (!disk->again && host_news(disk->node->host) == disk->news)
         return disk->looked + LOOK_AGAIN_MS;
     return disk->held ? disk->looked + CALM_MS : disk->looked;
 }
@@ -164,6 +166,17 @@ struct err *replica_disk_await_release(struct task *self, struct node *node, con
         TRY(TAKE_PTR(err));
     }
     return NULL;
+}
+
+void replica_disk_look_again(struct node *node, const char *volume_id)
+{
+    CLEANUP(freep) char *volume = mem_lower(volume_id);
+    struct replica_disk *disk = find(node, volume);
+
+    if (!disk || disk->held)
+        return;
+    disk->again = true;
+    node_changed(node);
 }
 
 bool replica_disk_is_held(const struct node *node, const char *volume_id)

@@ -65,6 +65,18 @@ def test_it_is_held_until_it_is_promoted(replica):
     until(lambda: is_free(v), "it is let go")
 
 
+def test_it_is_held_as_soon_as_its_former_use_ends(replica, plugin):
+    """The role may go before kubelet has unstaged the volume, as after a detach by force."""
+    v = replica()
+    until_held(v)
+    promote(v)
+    v.stage()
+    demote(v)
+    until(lambda: "claimed by somebody else" in plugin.log.read_text(), "a look at the disk in use")
+    v.unstage()
+    until(lambda: not is_free(v), "it is held", seconds=30)  # and not with the next look, a minute after the last
+
+
 def test_many_of_them(replica):
     volumes = [replica(f"data-{lun}", lun) for lun in range(8)]
     for v in volumes:
