@@ -9,6 +9,7 @@
 #include "lib/kube/cached_client.h"
 #include "node/boot_id.h"
 #include "node/informers.h"
+#include "node/volume_tasks.h"
 #include "provisioner-lib/records/status_annotation.h"
 
 enum { LOOK_AGAIN_MS = 5 * 1000 };
@@ -70,6 +71,11 @@ void running_job_end(struct task *self, struct node *node, const struct kube_obj
 
 /* ---- what was left behind ---- */
 
+static const char *job_of(const Api__AzVolumeAttachment *attachment)
+{
+    return attachment_annotation(attachment, ANNOTATION_RUNNING_JOB);
+}
+
 static bool is_running(struct node *node, const struct kube_object *attachment)
 {
     CLEANUP(err_freep)
@@ -95,14 +101,14 @@ static struct err *check_over(struct task *self, struct node *node,
     return host_check_idle(self, node->host, recorded != NO_LUN ? &lun : NULL, program);
 }
 
-/* False if it has to be looked at again. A job that begins meanwhile changes the object. */
-static bool clear_one(struct task *self, struct node *node, struct kube_object *object)
+/* When to look again, if nothing happens. A job that begins meanwhile changes the object. */
+static uint64_t clear(struct task *self, struct node *node, struct kube_object *object)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *attachment = kube_object_ref(object);
-    const char *text = attachment_annotation(as_attachment(attachment), ANNOTATION_RUNNING_JOB);
+    const char *text = job_of(as_attachment(attachment));
 
-    if (!text || is_running(node, attachment))
-        return true;
+    if (is_running(node, attachment))
+        return TIMER_NEVER;
     CLEANUP(err_freep) struct err *err = check_over(self, node, attachment, text);
     if (!err)
         err = write_note(self, node, attachment, NULL, true);
@@ -111,29 +117,22 @@ static bool clear_one(struct task *self, struct node *node, struct kube_object *
                   err_message(err));
     else
         log_info("%s: job \"%s\" is no longer running", attachment->metadata->name, text);
-    return !err;
+    return loop_deadline(node->loop, LOOK_AGAIN_MS);
 }
 
-static bool clear_all(struct task *self, struct node *node)
+static bool is_due(const Api__AzVolumeAttachment *attachment)
 {
-    struct store_walk walk;
+    return job_of(attachment) != NULL;
+}
+
+/* A disk that hangs holds up what is left of its own volume only. */
+static void run(struct task *self, struct node *node, const char *volume)
+{
     struct kube_object *object;
-    bool cleared = true;
 
-    store_walk_begin(&walk, node->attachments);
-    while ((object = store_walk_next(&walk)))
-        cleared &= clear_one(self, node, object);
-    store_walk_end(&walk);
-    return cleared;
-}
-
-static void run(struct task *self, void *arg)
-{
-    struct node *node = arg;
-
-    while (!task_is_cancelled(self)) {
-        uint64_t again =
-            clear_all(self, node) ? TIMER_NEVER : loop_deadline(node->loop, LOOK_AGAIN_MS);
+    while (!task_is_cancelled(self) && (object = informers_find_attachment(node, volume)) &&
+           is_due(as_attachment(object))) {
+        uint64_t again = clear(self, node, object);
 
         err_free(wait_for_change(self, &node->changed, again));
     }
@@ -141,5 +140,7 @@ static void run(struct task *self, void *arg)
 
 void running_job_start(struct node *node, struct task_group *group)
 {
-    group_spawn(group, "left jobs", run, node);
+    static const struct volume_task_kind kind = {"left job", is_due, run};
+
+    volume_tasks_start(node, group, &kind);
 }

@@ -10,6 +10,7 @@ from cluster.waiting import until
 from .machine import SMALLEST_EXT4
 from .plugin import until_done
 from .slow_program import SlowMkfs
+from .test_stats import Hanging
 from .volume import Code, Volume
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -116,6 +117,22 @@ def test_left_behind_with_its_program_dead(stopped, cloud, disk_of, mkfs):
     assert cloud.running_job(v.name)
     stopped.run()
     until(lambda: cloud.running_job(v.name) is None, "the end of the job on record")
+
+
+def test_left_behind_beside_one_whose_disk_hangs(stopped, cloud, disk_of, mkfs):
+    stopped.run("--max-concurrent-format=3", environment=mkfs.environment)
+    volumes = [Volume(stopped, cloud, name, disk_of(SMALLEST_EXT4), lun).attach() for lun, name in enumerate("abc")]
+    for v in volumes:
+        stopped.later(v.stage)
+    until(lambda: all(cloud.running_job(v.name) for v in volumes), "all jobs on record")
+    stopped.kill_all()
+    hanging = Hanging(volumes[1])
+    stopped.run()
+    for v in (volumes[0], volumes[2]):
+        until(lambda v=v: cloud.running_job(v.name) is None, f"the end of the job of {v.name} on record")
+    assert cloud.running_job(volumes[1].name)
+    hanging.end()
+    until(lambda: cloud.running_job(volumes[1].name) is None, "the end of the third job on record")
 
 
 def test_left_behind_before_the_machine_was_off(stopped, cloud, disk_of, mkfs):
