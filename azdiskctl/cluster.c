@@ -1,5 +1,6 @@
 #include "azdiskctl/cluster.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,6 +10,17 @@
 #include "lib/kube/cluster_id.h"
 
 /* ---- reading ---- */
+
+/* A 404 says nothing to who has named no object. */
+static struct err *explain(struct err *err, const struct api_resource *resource)
+{
+    if (!kube_is_no_such_kind(err) || strcmp(resource->group, AZ_VOLUMES.group) != 0)
+        return err_wrap(err, "%s", resource->plural);
+    return err_wrap(err,
+                    "the driver is not installed in this cluster, which does not know %s.%s (for "
+                    "another cluster see --context)",
+                    resource->plural, resource->group);
+}
 
 /* An installation from before snapshots has no definition of them. */
 static struct err *read_list(struct task *self, struct kube *kube,
@@ -25,7 +37,17 @@ static struct err *read_list(struct task *self, struct kube *kube,
         err_free(err);
         return NULL;
     }
-    return err ? err_wrap(err, "%s", resource->plural) : NULL;
+    return err ? explain(err, resource) : NULL;
+}
+
+/* Tables without a line look as if all were well, whatever namespace was named. */
+static void tell_if_empty(const struct cluster_view *view, const char *namespace_)
+{
+    if (!view->volumes.n && !view->attachments.n && !view->driver_nodes.n)
+        fprintf(stderr,
+                "azdiskctl: no volumes, attachments and nodes of the driver in namespace %s (see "
+                "--object-namespace)\n",
+                namespace_);
 }
 
 struct err *cluster_read(struct task *self, struct kube *kube, const struct cluster_query *query,
@@ -62,6 +84,7 @@ struct err *cluster_read(struct task *self, struct kube *kube, const struct clus
     if (query->parts & CLUSTER_IDENTITY)
         TRY(kube_cluster_id(self, kube, &ret->cluster_id));
     view->cluster_id = ret->cluster_id;
+    tell_if_empty(view, objects);
     return NULL;
 }
 

@@ -143,6 +143,7 @@ static int run_program(int argc, char *argv[])
     CLEANUP(loop_freep) struct loop *loop = NULL;
     int status;
 
+    output_reserve();
     tls_memory_clear_freed();
     json_clear_freed();
     signal(SIGPIPE, SIG_IGN);

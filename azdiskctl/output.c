@@ -1,8 +1,10 @@
 #include "azdiskctl/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "azdiskctl/printable.h"
 #include "lib/base/alloc.h"
@@ -57,6 +59,13 @@ char *output_text(const struct output_writers *writers, enum output output, cons
     buffer_init(&out, LARGEST_OUTPUT);
     writers->of[output](printable, &out);
     return buffer_take(&out);
+}
+
+void output_reserve(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 bool output_is_closed(FILE *out)

@@ -33,6 +33,10 @@ char *outputs_offered(const struct output_writers *writers) __attribute__((warn_
 char *output_text(const struct output_writers *writers, enum output output, const json_t *document)
     __attribute__((warn_unused_result));
 
+/* A program that is started with a standard stream closed (`>&-`) would get the number of that for
+ * what it opens first, and print into a connection. Whoever uses the stream gets an error instead.
+ * Before anything is opened. */
+void output_reserve(void);
 /* Prints the text, behind what was printed before. UNAVAILABLE, with the reason, if not all of it
  * has been written. That its reader has left is no error: he has had enough. */
 struct err *output_print(FILE *out, const char *text) __attribute__((warn_unused_result));

@@ -127,6 +127,8 @@ def test_get(world, in_use):
     [[*row, _]] = rows(azdiskctl.run("get", "volumes", "-n", world.namespace))
     assert row == ["pvc-1", f"{world.namespace}/claim", "4Gi", a, "2/2", "Created"]
     assert rows(azdiskctl.run("get", "volumes", "-n", "default")) == []
+    output, errors = azdiskctl.outputs("get", "volumes", "--object-namespace=default")
+    assert rows(output) == [] and "driver in namespace default (see --object-namespace)" in errors
     attachments = rows(azdiskctl.run("get", "azva", "-o", "wide"))
     assert [(node, role, lun, ready) for _, node, role, _, lun, ready, *_ in attachments] == [
         (a, "Primary", "0", "yes"), (b, "Replica", "0", "yes"), (c, "Replica", "0", "yes")]

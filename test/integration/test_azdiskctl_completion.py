@@ -146,12 +146,14 @@ def test_a_shell_that_is_none():
     assert "none of the shells bash, zsh and fish" in done.stderr
 
 
-def test_an_output_that_is_full():
-    """Whatever was to be printed, and a reader who has had enough is none."""
+def test_an_output_that_is_full_or_closed():
+    """Whatever was to be printed, and a reader who has had enough is neither."""
     for words in (["completion", "bash"], ["--help"], ["--version"], ["__complete", "g"]):
         with open("/dev/full", "w") as full:
             done = subprocess.run([PROGRAM, *words], stdout=full, stderr=subprocess.PIPE, text=True)
         assert done.returncode == 2 and "\nazdiskctl: the output: " in f"\n{done.stderr}", words
+        closed = subprocess.run(["sh", "-c", '"$0" "$@" >&-', PROGRAM, *words], stderr=subprocess.PIPE, text=True)
+        assert closed.returncode == 2 and closed.stderr.endswith("azdiskctl: the output: Bad file descriptor\n"), words
     process = subprocess.Popen([PROGRAM, "completion", "bash"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.close()
     assert "azdiskctl: " not in process.stderr.read() and process.wait() == 0
