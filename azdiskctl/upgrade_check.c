@@ -4,16 +4,13 @@
 #include <string.h>
 
 #include "azdiskctl/document.h"
+#include "azdiskctl/release.h"
 #include "azdiskctl/upgrade_path.h"
 #include "lib/base/alloc.h"
 #include "lib/base/text.h"
 #include "lib/json/parse.h"
 
 #define LABEL_VERSION "app.kubernetes.io/version"
-#define LABEL_INSTANCE "app.kubernetes.io/instance"
-#define HELM_NAME "meta.helm.sh/release-name"
-#define HELM_NAMESPACE "meta.helm.sh/release-namespace"
-#define HELM_POLICY "helm.sh/resource-policy"
 
 struct check {
     const json_t *plan;
@@ -42,44 +39,10 @@ static const char *label_of(const json_t *object, const char *label)
     return text_of(json_object_get(metadata_of(object), "labels"), label);
 }
 
-/* "NAMESPACE/NAME" of the release that Helm has made it for; NULL if Helm has not; free() it. */
-static char *release_of(const json_t *object)
+/* Of the release that the plan is of. */
+static bool is_own(const struct check *check, const struct pair *pair)
 {
-    const json_t *annotations = json_object_get(metadata_of(object), "annotations");
-    const char *name = text_of(annotations, HELM_NAME);
-    const char *namespace_ = text_of(annotations, HELM_NAMESPACE);
-
-    return name ? mem_printf("%s/%s", namespace_ ? namespace_ : "", name) : NULL;
-}
-
-/* What was rendered by `helm template` has the label, and no annotation of Helm's. */
-static bool is_own(const json_t *plan, const json_t *object)
-{
-    const char *own = text_of(plan, "release");
-    const char *slash = own ? strchr(own, '/') : NULL;
-    CLEANUP(freep) char *release = release_of(object);
-
-    if (release)
-        return same_text(release, own);
-    return slash && same_text(label_of(object, LABEL_INSTANCE), slash + 1);
-}
-
-static char *whose(const json_t *object)
-{
-    CLEANUP(freep) char *release = release_of(object);
-
-    return release ? mem_printf("it belongs to release %s", release)
-                   : mem_strdup("it is not of this release, nor of any other of Helm's");
-}
-
-/* Helm deletes what it has made for this release and the chart lacks. */
-static bool would_go(const json_t *plan, const json_t *object)
-{
-    const json_t *annotations = json_object_get(metadata_of(object), "annotations");
-    CLEANUP(freep) char *release = release_of(object);
-
-    return same_text(release, text_of(plan, "release")) &&
-           !same_text(text_of(annotations, HELM_POLICY), "keep");
+    return release_has(text_of(check->plan, "release"), pair->found);
 }
 
 static bool has_text(const json_t *texts, const char *text)
@@ -119,9 +82,9 @@ static void add(struct check *check, const json_t *object, char *wrong, char *to
 /* Two drivers of one name would serve the same volumes. */
 static void judge_driver(struct check *check, const struct pair *pair)
 {
-    if (!pair->found || is_own(check->plan, pair->found))
+    if (!pair->found || is_own(check, pair))
         return;
-    add(check, pair->wanted, whose(pair->found),
+    add(check, pair->wanted, release_name(pair->found),
         mem_printf("uninstall that driver (on AKS: az aks update --disable-disk-driver), or set "
                    "driver.name to another name; if this object is all that is left of it: kubectl "
                    "delete csidriver %s",
@@ -134,7 +97,7 @@ static void judge_webhook(struct check *check, const struct pair *pair)
     const json_t *service = json_object_get(pair->wanted, "service"), *webhook;
     size_t i;
 
-    if (!pair->found || is_own(check->plan, pair->found))
+    if (!pair->found || is_own(check, pair))
         return;
     json_array_foreach(json_object_get(pair->found, "webhooks"), i, webhook) {
         const json_t *config = json_object_get(webhook, "clientConfig");
@@ -143,7 +106,7 @@ static void judge_webhook(struct check *check, const struct pair *pair)
         if (same_text(text_of(other, "namespace"), text_of(service, "namespace")) &&
             same_text(text_of(other, "name"), text_of(service, "name")))
             continue;
-        CLEANUP(freep) char *owner = whose(pair->found);
+        CLEANUP(freep) char *owner = release_name(pair->found);
         add(check, pair->wanted,
             mem_printf("%s, and calls Service %s/%s", owner, text_of(other, "namespace"),
                        text_of(other, "name")),
@@ -205,18 +168,22 @@ static void judge_definition(struct check *check, const struct pair *pair)
         mem_strdup("kubectl apply -f crds/, or set crds.create=true"));
 }
 
-/* ---- what Helm would delete ---- */
+/* ---- what would be deleted ---- */
 
-static void judge_left_definition(struct check *check, const struct pair *pair)
+static void judge_left_definition(struct check *check, const struct pair *pair,
+                                  const struct pruner *pruner)
 {
+    CLEANUP(freep) char *kept = pruner_annotation(pruner, pair->found);
+
     add(check, pair->wanted,
-        mem_strdup("the release has it and the chart has not: Helm would delete it, and with it "
-                   "every object of that kind"),
-        mem_printf("kubectl annotate crd %s " HELM_POLICY "=keep (docs/moving.md)",
-                   name_of(pair->wanted)));
+        mem_printf("the release has it and the chart has not: %s would delete it, and with it "
+                   "every object of that kind",
+                   pruner->name),
+        mem_printf("kubectl annotate crd %s %s (docs/moving.md)", name_of(pair->wanted), kept));
 }
 
-static void judge_left_daemon_set(struct check *check, const struct pair *pair)
+static void judge_left_daemon_set(struct check *check, const struct pair *pair,
+                                  const struct pruner *pruner)
 {
     const json_t *status = json_object_get(pair->found, "status");
     long long nodes = json_integer_value(json_object_get(status, "desiredNumberScheduled"));
@@ -224,9 +191,9 @@ static void judge_left_daemon_set(struct check *check, const struct pair *pair)
     if (nodes == 0)
         return;
     add(check, pair->wanted,
-        mem_printf("Helm would delete it, %lld node%s it, and the chart has no node plug-in for "
+        mem_printf("%s would delete it, %lld node%s it, and the chart has no node plug-in for "
                    "Windows",
-                   nodes, nodes == 1 ? " uses" : "s use"),
+                   pruner->name, nodes, nodes == 1 ? " uses" : "s use"),
         mem_strdup("leave that driver to the volumes of Windows nodes, and install this one beside "
                    "it (docs/install.md); or, if these have none: helm upgrade that driver with "
                    "windows.enabled=false first"));
@@ -274,8 +241,8 @@ struct kind {
     struct fixed fixed[MOST_FIXED];
     const char *deleted; /* what follows from deleting the object, for something fixed to change */
     void (*judge)(struct check *check, const struct pair *pair); /* NULL: nothing else is wrong */
-    /* The same of an object that Helm would delete. */
-    void (*judge_left)(struct check *check, const struct pair *pair);
+    /* The same of an object that would be deleted. */
+    void (*judge_left)(struct check *check, const struct pair *pair, const struct pruner *pruner);
 };
 
 #define RBAC "rbac.authorization.k8s.io", "v1"
@@ -388,8 +355,11 @@ static void judge(struct check *check, const struct pair *pair)
     if (kind->judge)
         kind->judge(check, pair);
     judge_deleted(check, kind, pair);
-    if (kind->judge_left && is_left(pair) && would_go(check->plan, pair->found))
-        kind->judge_left(check, pair);
+    if (!kind->judge_left || !is_left(pair) || !is_own(check, pair))
+        return;
+    const struct pruner *pruner = pruner_of(pair->found);
+    if (pruner)
+        kind->judge_left(check, pair, pruner);
 }
 
 /* ---- the document ---- */

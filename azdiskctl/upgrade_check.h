@@ -10,7 +10,8 @@
  * An object has kind, metadata, and those of its members that are compared. A
  * CustomResourceDefinition has "versions" in the place of its spec, and "storage", one of them, if
  * the driver needs it. A MutatingWebhookConfiguration has "service". "left": true has what the
- * chart does not: if it is of the release, as Microsoft's charts have it, Helm deletes it. Pure.
+ * chart does not: if it is of the release, as Microsoft's charts have it, Helm or Argo CD deletes
+ * it. Pure.
  */
 #pragma once
 

@@ -20,3 +20,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- define "azuredisk.labelsWith" -}}
 {{- merge (include "azuredisk.fixedLabel" .root | fromYaml) (default dict .own) (default dict .labels) (include "azuredisk.labels" .root | fromYaml) | toYaml -}}
 {{- end }}
+
+{{/* -> annotations of what stays when the chart no longer has it: Helm's own, which Argo CD takes for Delete=false only. */}}
+{{- define "azuredisk.kept" -}}
+helm.sh/resource-policy: keep
+argocd.argoproj.io/sync-options: Delete=false,Prune=false
+{{- end }}

@@ -163,6 +163,14 @@ static void test_definitions(void **state)
     "the release has it and the chart has not: Helm would delete it, and with it every object of " \
     "that kind\n  to do:  kubectl annotate crd s helm.sh/resource-policy=keep (docs/moving.md)"
 
+#define TRACKED(application, more)                                                                 \
+    "{'metadata':{'annotations':{'argocd.argoproj.io/tracking-id':'" application ":x/y:/s'" more "}}}"
+#define OPTIONS ",'argocd.argoproj.io/sync-options':"
+#define WOULD_BE_PRUNED(annotation)                                                                \
+    "the release has it and the chart has not: whatever applies the chart and prunes, as Argo CD " \
+    "does, would delete it, and with it every object of that kind\n  to do:  kubectl annotate crd " \
+    "s argocd.argoproj.io/sync-options=" annotation " (docs/moving.md)"
+
 #define WINDOWS                                                                                    \
     "{'kind':'DaemonSet','metadata':{'name':'win','namespace':'kube-system'},'left':true}"
 #define ON_NODES(release, nodes)                                                                   \
@@ -174,7 +182,7 @@ static void test_definitions(void **state)
     "helm upgrade that driver with windows.enabled=false first"
 
 /* What Microsoft's charts have and this one has not. */
-static void test_what_helm_would_delete(void **state)
+static void test_what_would_be_deleted(void **state)
 {
     static const struct row rows[] = {
         {SNAPSHOTS, "null", ""},
@@ -182,6 +190,16 @@ static void test_what_helm_would_delete(void **state)
         {SNAPSHOTS, MADE_FOR("other"), ""},
         {SNAPSHOTS, KEPT, ""},
         {SNAPSHOTS, MADE_FOR("azuredisk"), WOULD_GO},
+        {SNAPSHOTS, "{'metadata':{'labels':{'app.kubernetes.io/instance':'azuredisk'}}}",
+         WOULD_BE_PRUNED("Prune=false")},
+        {SNAPSHOTS, "{'metadata':{'labels':{'app.kubernetes.io/instance':'snapshots'}}}", ""},
+        {SNAPSHOTS, TRACKED("azuredisk", ""), WOULD_BE_PRUNED("Prune=false")},
+        {SNAPSHOTS, TRACKED("azuredisk-crds", ""), ""},
+        {SNAPSHOTS, TRACKED("azuredisk", ",'helm.sh/resource-policy':'keep'"),
+         WOULD_BE_PRUNED("Prune=false")},
+        {SNAPSHOTS, TRACKED("azuredisk", OPTIONS "'Delete=false'"),
+         WOULD_BE_PRUNED("Delete=false,Prune=false --overwrite")},
+        {SNAPSHOTS, TRACKED("azuredisk", OPTIONS "'Delete=false,Prune=false'"), ""},
         {WINDOWS, "null", ""},
         {WINDOWS, ON_NODES("azuredisk", "0"), ""},
         {WINDOWS, ON_NODES("other", "2"), ""},
@@ -295,7 +313,7 @@ int main(void)
         cmocka_unit_test(test_the_driver_object),
         cmocka_unit_test(test_what_cannot_be_changed),
         cmocka_unit_test(test_definitions),
-        cmocka_unit_test(test_what_helm_would_delete),
+        cmocka_unit_test(test_what_would_be_deleted),
         cmocka_unit_test(test_what_is_being_deleted),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_the_webhook),
