@@ -161,6 +161,13 @@ def test_a_registry_that_no_image_is_looked_for_in_is_refused():
     assert [image.rpartition(":")[0] for image in images] == ["registry.example.com/csi-resizer"]
 
 
+def test_a_leader_that_would_outlast_its_lease_is_refused():
+    reason = "controller.leaseRenewDeadline: 1.5m is not less than controller.leaseDuration (90s)"
+    assert reason in refusal({"controller.leaseRenewDeadline": "1.5m", "controller.leaseDuration": "90s"})
+    arguments = {"controller.leaseRenewDeadline": "999ms", "controller.leaseDuration": "1s"}
+    assert "--leader-election-renew-deadline=999ms" in str(render(arguments))
+
+
 def test_a_refusal_names_what_is_wrong_only():
     refused = refusal({"controller.replicas": "many"})
     assert [value.path for value in VALUES if is_about(refused, value.path)] == ["controller.replicas"]

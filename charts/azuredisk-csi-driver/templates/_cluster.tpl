@@ -12,3 +12,8 @@ What depends on what the cluster has.
 {{- define "azuredisk.snapshots" -}}
 {{- if or .Values.snapshot.enabled (.Capabilities.APIVersions.Has "snapshot.storage.k8s.io/v1") }}true{{ end -}}
 {{- end }}
+
+{{/* (duration) -> a moment that is as long after another one, which sorts as text. */}}
+{{- define "azuredisk.duration" -}}
+{{- toDate "2006-01-02" "2000-01-01" | dateModify . | date "2006-01-02T15:04:05.000" -}}
+{{- end }}
