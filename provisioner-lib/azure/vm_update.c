@@ -171,6 +171,15 @@ static bool is_lacking(const struct err *err, enum vm_update_way way)
     return false;
 }
 
+/* Roles that were made for version 1 of Microsoft's driver lack the action, and permit what the
+ * other way takes. A role may be completed, and that of another VM be complete: it is not
+ * remembered. */
+static bool is_denied(const struct err *err, enum vm_update_way way)
+{
+    return way == VM_UPDATE_BY_ACTION && err_kind(err) == ERR_DENIED &&
+           strcasestr(err_message(err), "/attachDetachDataDisks/action");
+}
+
 static struct err *send(struct task *self, struct arm_client *arm, const char *vm_id,
                         const struct vm_update *update, enum vm_update_way way)
 {
@@ -183,15 +192,16 @@ struct err *vm_update_send(struct task *self, struct arm_client *arm, const char
 {
     if (update->n_attach + update->n_detach == 0)
         return again(self, arm, vm_id, update);
-    for (;;) {
-        enum vm_update_way way = *io_way;
+    for (enum vm_update_way way = *io_way;;) {
         struct err *err = send(self, arm, vm_id, update, way);
+        bool lacking = err && is_lacking(err, way);
 
-        if (!err || !is_lacking(err, way))
+        if (!err || (!lacking && !is_denied(err, way)))
             return err;
         err_free(err);
         metric_add(&METRIC_AZURE_RETRIES, 1, arm_kind_name(ARM_VM_UPDATE), "other_way");
-        if (*io_way == way) /* nobody else has found out meanwhile */
-            *io_way = (enum vm_update_way)(way + 1);
+        way = (enum vm_update_way)(way + 1);
+        if (lacking && *io_way < way) /* nobody else has found out meanwhile */
+            *io_way = way;
     }
 }

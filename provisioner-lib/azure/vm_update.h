@@ -2,7 +2,8 @@
  *
  * Where there is the action attachDetachDataDisks, it names only the disks that come and go. Other
  * clouds take the VM's list of disks as a whole: it is read and sent back changed, on the condition
- * that nobody has changed it meanwhile. The first refusal for want of a way is remembered.
+ * that nobody has changed it meanwhile. The first refusal for want of a way is remembered. An
+ * identity that may not use the action takes the list, too, each time.
  */
 #pragma once
 

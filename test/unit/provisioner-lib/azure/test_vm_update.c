@@ -131,6 +131,35 @@ static void test_a_list_goes_back_on_the_condition_that_it_is_the_same(void **st
     }
 }
 
+#define DENIED(action)                                                                             \
+    "{\"error\": {\"code\": \"AuthorizationFailed\", \"message\": \"The client 'c' with object id 'o' " \
+    "does not have authorization to perform action 'Microsoft.Compute/virtualMachines/" action     \
+    "' over scope '/s' or the scope is invalid.\"}}"
+
+/* As with the role that is published for version 1; a complete one is used as soon as there is. */
+static void test_an_identity_that_may_not_use_the_action(void **state)
+{
+    const struct line script[] = {
+        {AUTHORITY},
+        {VM "/attachDetachDataDisks", 1, 403, {NULL}, DENIED("attachDetachDataDisks/action")},
+        {VM, 1, 200, {NULL}, VM_OF("[" LEAVING "]")},
+        {VM, 1, 200, {NULL}, "{}"},
+        {VM "/attachDetachDataDisks", 1, 200, {NULL}, "{}"},
+        {VM "/attachDetachDataDisks", 1, 403, {NULL}, DENIED("write")},
+        {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    size_t n;
+
+    (void)state;
+    assert_ok(send(scripted, VM, VM_UPDATE_BY_ACTION));
+    (void)sent_to_vm(scripted, &n);
+    assert_int_equal(n, 3);
+    assert_ok(send(scripted, VM, VM_UPDATE_BY_ACTION));
+    CLEANUP(err_freep) struct err *denied = send(scripted, VM, VM_UPDATE_BY_ACTION);
+    assert_int_equal(err_kind(denied), ERR_DENIED);
+    scripted_arm_free(scripted);
+}
+
 static void test_the_write_accelerator_is_asked_for(void **state)
 {
     static const struct line by_list[] = {
@@ -195,6 +224,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_list_goes_back_on_the_condition_that_it_is_the_same),
+        cmocka_unit_test(test_an_identity_that_may_not_use_the_action),
         cmocka_unit_test(test_the_write_accelerator_is_asked_for),
         cmocka_unit_test(test_a_list_that_has_changed_meanwhile_is_not_written),
         cmocka_unit_test(test_without_a_list_none_is_written),
