@@ -64,10 +64,17 @@ static int open_below(int folder, const char *path)
     return at == folder ? -1 : at;
 }
 
+/* The examples of Microsoft's documentation have it; its first part is a link, to the disk itself. */
+static int open_setting(int folder, const char *path)
+{
+    return strcmp(path, "device/queue_depth") == 0 ? openat(folder, path, O_WRONLY | O_CLOEXEC)
+                                                   : open_below(folder, path);
+}
+
 static struct err *apply(int folder, const struct device *device,
                          const struct device_setting *setting)
 {
-    CLEANUP(closep) int fd = open_below(folder, setting->path);
+    CLEANUP(closep) int fd = open_setting(folder, setting->path);
     size_t length = strlen(setting->value);
 
     if (fd < 0)

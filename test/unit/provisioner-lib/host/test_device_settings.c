@@ -48,24 +48,32 @@ static void test_settings(void **state)
                  "parameter device-setting/queue/scheduler: /dev/sdc has no such setting");
 }
 
-/* Of a SCSI disk it is behind a link, which settings of people's own must not follow. */
+/* Of a SCSI disk it is behind a link, the only one that settings of people's own may follow, and to
+ * nothing else. */
 static void test_the_queue_depth(void **state)
 {
     struct machine m = machine_new();
     const char *scsi = below(m.roots.sys, "devices/0:0:0:5");
-    const struct device_setting linked = {"device/queue_depth", "64"};
+    const struct device_setting depth = {"device/queue_depth", "64"};
+    const struct device_setting linked = {"device/delete", "1"};
 
     (void)state;
     assert_ok(device_settings_queue_depth(&m.roots, &m.device, 11));
+    assert_fails(device_settings_apply(&m.roots, &m.device, &depth, 1), ERR_INVALID,
+                 "parameter device-setting/device/queue_depth: /dev/sdc has no such setting");
     make_folder(scsi);
     assert_int_equal(symlink(scsi, below(m.folder, "device")), 0);
     assert_ok(device_settings_queue_depth(&m.roots, &m.device, 11));
     write_file(below(scsi, "queue_depth"), "");
     assert_ok(device_settings_queue_depth(&m.roots, &m.device, 11));
     expect_text(below(scsi, "queue_depth"), "11");
+    assert_ok(device_settings_apply(&m.roots, &m.device, &depth, 1));
+    expect_text(below(scsi, "queue_depth"), "64");
+    write_file(below(scsi, "delete"), "");
     assert_fails(device_settings_apply(&m.roots, &m.device, &linked, 1), ERR_INVALID,
-                 "parameter device-setting/device/queue_depth leads out of the folder of /dev/sdc "
-                 "in sysfs");
+                 "parameter device-setting/device/delete leads out of the folder of /dev/sdc in "
+                 "sysfs");
+    expect_text(below(scsi, "delete"), "");
 
     assert_int_equal(unlink(below(scsi, "queue_depth")), 0);
     make_folder(below(scsi, "queue_depth")); /* nothing can be written there */
