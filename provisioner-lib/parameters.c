@@ -68,10 +68,12 @@ static const struct parameter_row rows[] = {
      0, 0, NULL, "How the key of the disk encryption set is used; requires diskEncryptionSetID."},
     {"networkAccessPolicy", CHOICE, CREATION, AT(network_access),
      LIST("AllowAll", "DenyAll", "AllowPrivate"), 0, 0, NULL,
-     "From which networks the disk can be exported. Default: chosen by Azure. AllowPrivate "
-     "requires diskAccessID."},
+     "From which networks the disk can be exported. AllowPrivate requires diskAccessID. Default: "
+     "DenyAll, but on Azure Stack Hub, which does not know this."},
     {"publicNetworkAccess", CHOICE, CREATION, AT(public_access), LIST("Enabled", "Disabled"), 0, 0,
-     NULL, "Whether the disk can be exported through public networks. Default: chosen by Azure."},
+     NULL,
+     "Whether the disk can be exported through public networks. Default: Disabled, or, with "
+     "networkAccessPolicy AllowAll, Enabled."},
     {"diskAccessID", TEXT, CREATION, AT(disk_access), NULL, 0, 0, NULL,
      "Resource id of the disk access resource for networkAccessPolicy AllowPrivate."},
     {"enableBursting", TRUTH, CREATION, AT(bursting), NULL, 0, 0, NULL,
@@ -104,8 +106,8 @@ static const struct parameter_row rows[] = {
     {"device-setting/", SETTING, CREATION, 0, NULL, 0, 0, NULL,
      "With perfProfile advanced: a setting of the device, by its path in /sys/block/<device>, such "
      "as device-setting/queue/read_ahead_kb. A volume whose device does not take it cannot be "
-     "mounted, and the error names the setting. Paths through links, such as device/queue_depth, "
-     "are refused."},
+     "mounted, and the error names the setting. Paths through links are refused, but for "
+     "device/queue_depth."},
     {"tags", TAGS, CREATION, AT(tags_text), NULL, 0, 0, NULL,
      "Tags of the disk: key=value[,key=value...], at most 44 in addition to the six that the "
      "driver writes. A slash in a key becomes a hyphen. In a value, ${pvc.metadata.name}, "

@@ -31,7 +31,7 @@ struct volume_parameters {
     char *location, *resource_group, *subscription; /* NULL: the driver's own */
     int64_t iops, mbps, sector_size;                /* 0: Azure's default */
     char *encryption_set, *encryption_type;         /* NULL: platform key */
-    const char *network_access, *public_access;     /* static; NULL: Azure's default */
+    const char *network_access, *public_access;     /* static; NULL: nobody exports the disk */
     char *disk_access;                              /* NULL: none */
     bool bursting, performance_plus;
     const char *fencing; /* static */

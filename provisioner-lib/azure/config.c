@@ -133,6 +133,14 @@ static struct err *check_vm_type(const struct azure_config *config)
                    config->vm_type);
 }
 
+static struct err *check_extended_location(const struct azure_config *config)
+{
+    if (!config->extended_location == !config->extended_location_type)
+        return NULL;
+    return err_new(ERR_INVALID,
+                   "extendedLocationName and extendedLocationType must be set together");
+}
+
 static struct err *check_identity_system(const struct azure_config *config)
 {
     if (!config->identity_system || strcasecmp(config->identity_system, "azure_ad") == 0)
@@ -190,6 +198,7 @@ static struct err *check(struct azure_config *config)
     CLEANUP(freep) char *location = TAKE_PTR(config->location);
     config->location = region_name(location);
     TRY(check_vm_type(config));
+    TRY(check_extended_location(config));
     TRY(check_identity_system(config));
     TRY(cloud_endpoints_find(config, getenv("AZURE_ENVIRONMENT_FILEPATH")));
     return choose_identity(config);

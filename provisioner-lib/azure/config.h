@@ -24,6 +24,7 @@ struct azure_config {
     char *tenant, *subscription, *resource_group, *location;
     char *vm_type;    /* "standard", "vmss", "vmssflex"; NULL: not said */
     char *user_agent; /* NULL: the driver's own */
+    char *extended_location, *extended_location_type; /* where disks are; NULL: in the region */
 
     enum azure_identity identity;
     char *client_id; /* of the application */

@@ -24,6 +24,8 @@ const struct config_key config_keys[] = {
     TEXT("cloud", cloud),
     TEXT("resourceManagerEndpoint", resource_manager),
     FLAG("disableAzureStackCloud", not_azure_stack),
+    TEXT("extendedLocationName", extended_location),
+    TEXT("extendedLocationType", extended_location_type),
     TEXT("vmType", vm_type),
     TEXT("userAgent", user_agent),
     TEXT("identitySystem", identity_system),
@@ -42,7 +44,7 @@ const struct config_key config_keys[] = {
     UNUSED("auxiliaryTokenProvider"), UNUSED("networkResourceTenantID"),
     UNUSED("networkResourceSubscriptionID"), UNUSED("cloudConfigType"),
     UNUSED("providerVaultName"), UNUSED("providerKeyName"), UNUSED("providerKeyVersion"),
-    UNUSED("useInstanceMetadata"), UNUSED("extendedLocationName"), UNUSED("extendedLocationType"),
+    UNUSED("useInstanceMetadata"),
 
     /* VMs */
     UNUSED("primaryScaleSetName"), UNUSED("primaryAvailabilitySetName"),

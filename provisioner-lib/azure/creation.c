@@ -13,7 +13,10 @@ enum creation_state creation_state_of(const char *provisioning_state)
 {
     if (!provisioning_state || strcasecmp(provisioning_state, "Succeeded") == 0)
         return CREATION_DONE;
-    return strcasecmp(provisioning_state, "Failed") == 0 ? CREATION_FAILED : CREATION_UNDER_WAY;
+    return strcasecmp(provisioning_state, "Failed") == 0 ||
+                   strcasecmp(provisioning_state, "Canceled") == 0
+               ? CREATION_FAILED
+               : CREATION_UNDER_WAY;
 }
 
 /* Until it is what it is to become, whoever began it. What has just been put may not be found yet,

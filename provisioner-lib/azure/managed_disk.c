@@ -206,7 +206,23 @@ static json_t *creation_json(const struct cloud_disk_spec *spec)
     return creation;
 }
 
-static json_t *properties_json(const struct cloud_disk_spec *spec)
+/* Nobody exports a disk over a network for whom its class does not ask, as with version 1 of
+ * Microsoft's driver since 1.34. Azure Stack Hub has neither property. */
+static void set_network_access(json_t *properties, const struct volume_parameters *p,
+                               bool azure_stack)
+{
+    const char *policy = p->network_access, *public = p->public_access;
+
+    if (!policy && !azure_stack)
+        policy = "DenyAll";
+    if (!public && policy && strcmp(policy, "AllowAll") != 0)
+        public = "Disabled";
+    set_text(properties, "networkAccessPolicy", policy);
+    set_text(properties, "publicNetworkAccess", public);
+    set_text(properties, "diskAccessId", p->disk_access);
+}
+
+static json_t *properties_json(const struct cloud_disk_spec *spec, bool azure_stack)
 {
     const struct volume_parameters *p = spec->parameters;
     json_t *properties = json_pack("{s:o, s:I}", "creationData", creation_json(spec), "diskSizeGB",
@@ -220,9 +236,7 @@ static json_t *properties_json(const struct cloud_disk_spec *spec)
         json_object_set_new(properties, "diskMBpsReadWrite", json_integer(p->mbps));
     if (p->bursting)
         json_object_set_new(properties, "burstingEnabled", json_true());
-    set_text(properties, "networkAccessPolicy", p->network_access);
-    set_text(properties, "publicNetworkAccess", p->public_access);
-    set_text(properties, "diskAccessId", p->disk_access);
+    set_network_access(properties, p, azure_stack);
     if (p->encryption_set)
         json_object_set_new(
             properties, "encryption",
@@ -234,14 +248,19 @@ static json_t *properties_json(const struct cloud_disk_spec *spec)
 static json_t *disk_json(const struct arm_client *arm, const struct cloud_disk_spec *spec)
 {
     const struct volume_parameters *p = spec->parameters;
+    const struct azure_config *config = arm_client_config(arm);
     const char *zone = zone_number(spec->zone);
     json_t *disk =
-        json_pack("{s:s, s:o, s:{s:s}, s:o}", "location",
-                  p->location ? p->location : arm_client_config(arm)->location, "tags",
-                  tags_json(spec), "sku", "name", p->sku, "properties", properties_json(spec));
+        json_pack("{s:s, s:o, s:{s:s}, s:o}", "location", p->location ? p->location : config->location,
+                  "tags", tags_json(spec), "sku", "name", p->sku, "properties",
+                  properties_json(spec, config->azure_stack));
 
     if (zone)
         json_object_set_new(disk, "zones", json_pack("[s]", zone));
+    if (config->extended_location)
+        json_object_set_new(disk, "extendedLocation",
+                            json_pack("{s:s, s:s}", "name", config->extended_location, "type",
+                                      config->extended_location_type));
     return disk;
 }
 

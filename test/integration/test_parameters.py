@@ -74,6 +74,27 @@ def test_no_cache_is_asked_for_that_azure_refuses(world, controller, azure_sdk, 
     assert len(world.calls("virtualMachines.attachDetachDataDisks")) == 1, "Azure has not refused another one before"
 
 
+@pytest.mark.parametrize("parameters, policy, public", [
+    ({}, "DenyAll", "Disabled"), ({"networkAccessPolicy": "AllowAll"}, "AllowAll", "Enabled"),
+    ({"publicNetworkAccess": "Enabled"}, "DenyAll", "Enabled")])
+def test_a_disk_is_exported_by_who_asks_for_it_only(controller, azure_sdk, parameters, policy, public):
+    create(controller, "pvc-1", parameters)
+    disk = azure_sdk.disks.get("rg", "pvc-1")
+    assert (disk.network_access_policy, disk.public_network_access) == (policy, public)
+
+
+def test_disks_of_an_edge_zone(world, controller, azure_sdk):
+    controller.end()
+    world.log_in_by(extendedLocationName="losangeles", extendedLocationType="EdgeZone")
+    try:
+        controller.start()
+        create(controller, "pvc-1")
+    finally:
+        world.log_in_by()
+    place = azure_sdk.disks.get("rg", "pvc-1").extended_location
+    assert (place.name, place.type) == ("losangeles", "EdgeZone")
+
+
 @pytest.mark.parametrize("gib, sku, bound", [(32768, "Premium_LRS", "32767"), (3, "UltraSSD_LRS", "4"), (65537, "UltraSSD_LRS", "65536")])
 def test_a_size_that_no_disk_of_the_kind_has(world, controller, gib, sku, bound):
     with refused("OUT_OF_RANGE", str(gib), sku, bound):

@@ -71,6 +71,11 @@ static const struct {
      "aadFederatedTokenFile: /token}",
      "workload" USUAL " client=c user=- token=/token stack=0 unknown=-"},
 
+    {"{" BASE SECRET ", extendedLocationName: edge}",
+     "extendedLocationName and extendedLocationType must be set together"},
+    {"{" BASE SECRET ", extendedLocationName: edge, extendedLocationType: EdgeZone}",
+     "secret" USUAL " client=c user=- token=- stack=0 unknown=-"},
+
     /* names of keys */
     {"{TENANTID: t, subscriptionid: s, resourceGroup: g, location: x, aadClientID: c, "
      "aadClientSecret: hidden}",
