@@ -217,9 +217,11 @@ def test_names_with_and_without_replicas():
 def test_definitions_stay_when_the_chart_goes(values):
     kept = of_kind(render(values), "CustomResourceDefinition") + [
         document for document in of_kind(render(values), "Namespace")]
-    policies = {d["metadata"].get("annotations", {}).get("helm.sh/resource-policy") for d in kept}
+    annotations = [d["metadata"].get("annotations", {}) for d in kept]
     assert len(kept) == 5
-    assert policies == ({None} if values else {"keep"})
+    for annotation, value in (("helm.sh/resource-policy", "keep"),
+                              ("argocd.argoproj.io/sync-options", "Delete=false,Prune=false")):
+        assert {found.get(annotation) for found in annotations} == ({None} if values else {value})
 
 
 def test_no_drain_waits_for_ever():

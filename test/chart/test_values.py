@@ -19,6 +19,7 @@ METRICS_CLIENTS = {"metrics.tls.clientCASecretName": "clients", "metrics.tls.cli
 
 # What a value has an effect with.
 NEEDS = {
+    "controller.leaseDuration": {"controller.leaseRenewDeadline": "5s"},
     "workloadIdentity.tenantID": {"workloadIdentity.clientID": "identity"},
     **{f"{part}.metrics.service.monitor.{name}": {f"{part}.metrics.service.enabled": True,
                                                   f"{part}.metrics.service.monitor.enabled": True}
