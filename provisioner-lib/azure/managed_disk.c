@@ -216,7 +216,7 @@ static void set_network_access(json_t *properties, const struct volume_parameter
     if (!policy && !azure_stack)
         policy = "DenyAll";
     if (!public && policy && strcmp(policy, "AllowAll") != 0)
-        public = "Disabled";
+    public = "Disabled";
     set_text(properties, "networkAccessPolicy", policy);
     set_text(properties, "publicNetworkAccess", public);
     set_text(properties, "diskAccessId", p->disk_access);
@@ -251,9 +251,9 @@ static json_t *disk_json(const struct arm_client *arm, const struct cloud_disk_s
     const struct azure_config *config = arm_client_config(arm);
     const char *zone = zone_number(spec->zone);
     json_t *disk =
-        json_pack("{s:s, s:o, s:{s:s}, s:o}", "location", p->location ? p->location : config->location,
-                  "tags", tags_json(spec), "sku", "name", p->sku, "properties",
-                  properties_json(spec, config->azure_stack));
+        json_pack("{s:s, s:o, s:{s:s}, s:o}", "location",
+                  p->location ? p->location : config->location, "tags", tags_json(spec), "sku",
+                  "name", p->sku, "properties", properties_json(spec, config->azure_stack));
 
     if (zone)
         json_object_set_new(disk, "zones", json_pack("[s]", zone));

@@ -164,11 +164,13 @@ static void test_definitions(void **state)
     "that kind\n  to do:  kubectl annotate crd s helm.sh/resource-policy=keep (docs/moving.md)"
 
 #define TRACKED(application, more)                                                                 \
-    "{'metadata':{'annotations':{'argocd.argoproj.io/tracking-id':'" application ":x/y:/s'" more "}}}"
+    "{'metadata':{'annotations':{'argocd.argoproj.io/tracking-id':'" application ":x/y:/s'" more   \
+    "}}}"
 #define OPTIONS ",'argocd.argoproj.io/sync-options':"
 #define WOULD_BE_PRUNED(annotation)                                                                \
     "the release has it and the chart has not: whatever applies the chart and prunes, as Argo CD " \
-    "does, would delete it, and with it every object of that kind\n  to do:  kubectl annotate crd " \
+    "does, would delete it, and with it every object of that kind\n  to do:  kubectl annotate "    \
+    "crd "                                                                                         \
     "s argocd.argoproj.io/sync-options=" annotation " (docs/moving.md)"
 
 #define WINDOWS                                                                                    \

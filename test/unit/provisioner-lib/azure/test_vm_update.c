@@ -132,7 +132,8 @@ static void test_a_list_goes_back_on_the_condition_that_it_is_the_same(void **st
 }
 
 #define DENIED(action)                                                                             \
-    "{\"error\": {\"code\": \"AuthorizationFailed\", \"message\": \"The client 'c' with object id 'o' " \
+    "{\"error\": {\"code\": \"AuthorizationFailed\", \"message\": \"The client 'c' with object "   \
+    "id 'o' "                                                                                      \
     "does not have authorization to perform action 'Microsoft.Compute/virtualMachines/" action     \
     "' over scope '/s' or the scope is invalid.\"}}"
 
