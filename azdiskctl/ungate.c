@@ -6,6 +6,7 @@
 #include "azdiskctl/listed.h"
 #include "azdiskctl/text_table.h"
 #include "lib/base/alloc.h"
+#include "lib/base/text.h"
 #include "provisioner-lib/records/placement_gate.h"
 
 #define REMOVED "removed"
@@ -20,6 +21,58 @@ static json_t *outcome(const struct kube_object *pod, const char *gate, const ch
     return json_pack("{s:s, s:s, s:s?}", "pod", pod->key, "gate", gate, "note", note);
 }
 
+/* As it was read before: who may list pods need not be allowed to get one, nor the other way round.
+ * NOT_FOUND if it is gone. */
+static struct err *read_again(struct task *self, const struct ungate_config *config,
+                              const struct kube_object *pod, struct kube_object **ret)
+{
+    const Api__ObjectMeta *metadata = pod->metadata;
+
+    if (config->pod)
+        return kube_get(self, config->kube, &PODS, metadata->namespace_, metadata->name, ret);
+    CLEANUP(freep) char *selector = mem_printf("metadata.name=%s", metadata->name);
+    const struct kube_query query = {.field_selector = selector};
+    CLEANUP(listed_fini) struct listed listed = {0};
+    TRY(listed_read(self, config->kube, &PODS, metadata->namespace_, &query, &listed));
+    if (listed.list.n == 0)
+        return err_new(ERR_NOT_FOUND, "pod %s is gone", pod->key);
+    *ret = kube_object_ref(listed.items[0]);
+    return NULL;
+}
+
+/* What would take the gate away by now. NOT_FOUND if it is gone, or its pod. */
+static struct err *removal_now(struct task *self, const struct ungate_config *config,
+                               const struct kube_object *pod, json_t **ret)
+{
+    CLEANUP(kube_object_unrefp) struct kube_object *now = NULL;
+
+    TRY(read_again(self, config, pod, &now));
+    if (same_text(now->metadata->uid, pod->metadata->uid))
+        *ret = placement_gate_removal(KUBE_AS(Api__Pod, now));
+    return *ret ? NULL : err_new(ERR_NOT_FOUND, "pod %s has no gate any more", pod->key);
+}
+
+/* NOT_FOUND as above. A policy's answer is that of a patch that does not apply any more: of a gate
+ * that is gone, or has another place among the gates. Which it is shows at the pod. */
+static struct err *remove_gate(struct task *self, const struct ungate_config *config,
+                               const struct kube_object *pod, const json_t *patch)
+{
+    const Api__ObjectMeta *metadata = pod->metadata;
+    CLEANUP(json_decrefp) json_t *now = NULL;
+    struct err *err =
+        kube_json_patch(self, config->kube, &PODS, metadata->namespace_, metadata->name, patch);
+
+    if (!err || err_kind(err) != ERR_INVALID)
+        return err;
+    CLEANUP(err_freep) struct err *unread = removal_now(self, config, pod, &now);
+    if (unread)
+        return err_kind(unread) == ERR_NOT_FOUND ? err_as(err, ERR_NOT_FOUND) : err;
+    if (json_equal(now, patch))
+        return err;
+    err_free(err);
+    return kube_json_patch(self, config->kube, &PODS, metadata->namespace_, metadata->name, now);
+}
+
 /* A gate that is gone meanwhile, or whose pod is, need not be removed. */
 static json_t *ungate(struct task *self, const struct ungate_config *config,
                       const struct kube_object *pod)
@@ -30,12 +83,10 @@ static json_t *ungate(struct task *self, const struct ungate_config *config,
         return outcome(pod, NONE, "it has no gate " PLACEMENT_GATE);
     if (config->dry_run)
         return outcome(pod, WOULD_BE, NULL);
-    CLEANUP(err_freep)
-    struct err *err = kube_json_patch(self, config->kube, &PODS, pod->metadata->namespace_,
-                                      pod->metadata->name, patch);
+    CLEANUP(err_freep) struct err *err = remove_gate(self, config, pod, patch);
     if (!err)
         return outcome(pod, REMOVED, NULL);
-    if (err_kind(err) == ERR_INVALID || err_kind(err) == ERR_NOT_FOUND)
+    if (err_kind(err) == ERR_NOT_FOUND)
         return outcome(pod, NONE, "its gates have changed meanwhile");
     return outcome(pod, FAILED, err_message(err));
 }

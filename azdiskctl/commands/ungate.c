@@ -1,5 +1,7 @@
 #include "azdiskctl/ungate.h"
 
+#include <string.h>
+
 #include "azdiskctl/command.h"
 
 static struct err *run(struct task *self, struct program *program, json_t **ret)
@@ -12,6 +14,8 @@ static struct err *run(struct task *self, struct program *program, json_t **ret)
                                              flags->subject ? program->session.namespace_ : given,
                                          .dry_run = flags->dry_run};
 
+    if (given && flags->subject && strchr(flags->subject, '/'))
+        return err_new(ERR_INVALID, "ungate: --namespace has no effect on %s", flags->subject);
     return ungate_json(self, &config, ret);
 }
 

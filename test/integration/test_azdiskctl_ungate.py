@@ -90,6 +90,7 @@ def test_what_cannot_be_done(apiserver, core, azdiskctl, pods):
     (["ungate", "a/b", "--timeout=5s"], "--timeout has no effect"), (["map", "--all"], "--all has no effect"),
     (["drain", "a", "-n", "shop"], "drain: --namespace has no effect"), (["map", "-nshop"], "map: --namespace has no effect"),
     (["map", "--prices=P10_LRS=1"], "map: --prices has no effect"),
+    (["ungate", "a/b", "-n", "shop"], "ungate: --namespace has no effect on a/b"),
 ], ids=json.dumps)
 def test_command_lines_that_make_no_sense(azdiskctl, words, reason):
     assert reason in azdiskctl.outputs(*words, status=2)[1]
