@@ -9,7 +9,6 @@
 #include "azdiskctl/filter.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
-#include "lib/base/utf8.h"
 
 #define LIST(member) offsetof(struct cluster, view.member)
 
@@ -169,12 +168,8 @@ static json_t *missing_json(const struct chosen *chosen)
 {
     json_t *missing = json_array();
 
-    for (size_t i = 0; i < chosen->n_missing; i++) {
-        CLEANUP(freep) char *name = mem_strdup(chosen->missing[i]);
-
-        utf8_repair(name);
-        json_array_append_new(missing, json_string(name));
-    }
+    for (size_t i = 0; i < chosen->n_missing; i++)
+        json_array_append_new(missing, typed_name(chosen->missing[i]));
     return missing;
 }
 

@@ -33,7 +33,8 @@ json_t *uninstall_check_document(const struct cluster_view *view)
         n +=
             pv_is_of_driver(KUBE_AS(Api__PersistentVolume, view->persistent_volumes.items[i])->spec,
                             view->driver_name);
-    return json_pack("{s:O, s:I}", "published", list, "persistentVolumes", (json_int_t)n);
+    return json_pack("{s:o, s:O, s:I}", "driverName", typed_name(view->driver_name), "published",
+                     list, "persistentVolumes", (json_int_t)n);
 }
 
 struct err *uninstall_check_json(struct task *self, struct kube *kube, const char *driver_name,
@@ -57,9 +58,22 @@ struct err *uninstall_check_json(struct task *self, struct kube *kube, const cha
 
 /* ---- what is said of it ---- */
 
+static long long persistent_volumes(const json_t *document)
+{
+    return json_integer_value(json_object_get(document, "persistentVolumes"));
+}
+
 bool uninstall_check_is_clean(const json_t *document)
 {
     return json_array_size(json_object_get(document, "published")) == 0;
+}
+
+char *uninstall_check_doubt(const json_t *document)
+{
+    if (!uninstall_check_is_clean(document) || persistent_volumes(document) > 0)
+        return NULL;
+    return mem_printf("no volume of driver %s in this cluster (see --driver-name and --context)",
+                      text_of(document, "driverName"));
 }
 
 static void write_published(const json_t *list, struct buffer *out)
@@ -79,7 +93,7 @@ static void write_published(const json_t *list, struct buffer *out)
 void uninstall_check_text(const json_t *document, struct buffer *out)
 {
     const json_t *list = json_object_get(document, "published");
-    long long n = json_integer_value(json_object_get(document, "persistentVolumes"));
+    long long n = persistent_volumes(document);
 
     if (!uninstall_check_is_clean(document)) {
         write_published(list, out);
@@ -89,7 +103,8 @@ void uninstall_check_text(const json_t *document, struct buffer *out)
                  "pods that use them, or scale down what makes them, and try again.\n");
         return;
     }
-    buffer_printf(out, "No volume is published: the driver may be uninstalled.\n");
+    buffer_printf(out, "No volume of driver %s is published: it may be uninstalled.\n",
+                  text_of(document, "driverName"));
     if (n > 0)
         buffer_printf(out,
                       "%lld PersistentVolume%s of it will be there still, with %s; pods can use "

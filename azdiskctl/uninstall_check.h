@@ -12,12 +12,15 @@
 #include "lib/kube/client.h"
 #include "provisioner-lib/audit/cluster_view.h"
 
-/* Of VolumeAttachments and PersistentVolumes, those of the driver: {"published": [{"volume",
- * "claim", "node"}], "persistentVolumes": how many}. */
+/* Of VolumeAttachments and PersistentVolumes, those of the driver: {"driverName", "published":
+ * [{"volume", "claim", "node"}], "persistentVolumes": how many}. */
 json_t *uninstall_check_document(const struct cluster_view *view)
     __attribute__((warn_unused_result));
 struct err *uninstall_check_json(struct task *self, struct kube *kube, const char *driver_name,
                                  json_t **ret) __attribute__((warn_unused_result));
 /* Nothing is published. */
 bool uninstall_check_is_clean(const json_t *document);
+/* Why all of that may be about nothing, as with another driver's name or in another cluster than
+ * was meant; NULL if it is not. free() it. */
+char *uninstall_check_doubt(const json_t *document) __attribute__((warn_unused_result));
 void uninstall_check_text(const json_t *document, struct buffer *out);

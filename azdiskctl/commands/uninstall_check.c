@@ -1,11 +1,16 @@
 #include "azdiskctl/uninstall_check.h"
 
 #include "azdiskctl/command.h"
+#include "lib/base/alloc.h"
 
 static struct err *run(struct task *self, struct program *program, json_t **ret)
 {
-    return uninstall_check_json(self, program->session.connection.kube, program->flags.driver_name,
-                                ret);
+    TRY(uninstall_check_json(self, program->session.connection.kube, program->flags.driver_name,
+                             ret));
+    CLEANUP(freep) char *doubt = uninstall_check_doubt(*ret);
+    if (doubt)
+        fprintf(stderr, "azdiskctl: %s\n", doubt);
+    return NULL;
 }
 
 const struct command command_uninstall_check = {

@@ -117,8 +117,11 @@ def test_uninstall_check(world, in_use):
     assert f"{world.namespace}/claim" in azdiskctl.run("uninstall-check", status=1)
     found = azdiskctl.ask("uninstall-check", status=1)
     assert {"volume": pv, "claim": f"{world.namespace}/claim", "node": world.nodes[0]} in found["published"]
-    none = Azdiskctl(world).ask("uninstall-check", "--driver-name=nobodys.example")
-    assert none == {"published": [], "persistentVolumes": 0}
+    none = azdiskctl.ask("uninstall-check", "--driver-name=nobodys.example")
+    assert none == {"driverName": "nobodys.example", "published": [], "persistentVolumes": 0}
+    output, errors = azdiskctl.outputs("uninstall-check", "--driver-name=nobodys.example")
+    assert output == "No volume of driver nobodys.example is published: it may be uninstalled.\n"
+    assert "no volume of driver nobodys.example in this cluster (see --driver-name and --context)" in errors
 
 
 def test_get(world, in_use):
