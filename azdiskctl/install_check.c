@@ -22,8 +22,8 @@ static const char *leader_of(const struct cluster *cluster, const struct kube_ob
     return spec->holder_identity;
 }
 
-json_t *install_check_document(const struct cluster *cluster, const struct kube_object *lease,
-                               json_t *check)
+json_t *install_check_document(const struct cluster *cluster,
+                               const struct install_check_lease *lease, json_t *check)
 {
     CLEANUP(overview_fini) struct overview overview = overview_of(cluster);
     CLEANUP(freep) struct kube_object **nodes = objects_sorted(&cluster->view.driver_nodes);
@@ -31,8 +31,10 @@ json_t *install_check_document(const struct cluster *cluster, const struct kube_
 
     for (size_t i = 0; i < cluster->view.driver_nodes.n; i++)
         json_array_append_new(list, facts_json(&overview, KIND_NODES, nodes[i]));
-    return json_pack("{s:s?, s:o, s:o}", "leader", leader_of(cluster, lease), "nodes", list,
-                     "check", check);
+    return json_pack("{s:{s:o, s:o, s:b}, s:s?, s:o, s:o}", "lease", "namespace",
+                     typed_name(lease->namespace_), "name", typed_name(lease->name), "exists",
+                     lease->object != NULL, "leader", leader_of(cluster, lease->object), "nodes",
+                     list, "check", check);
 }
 
 /* ---- what is said of it ---- */
@@ -86,12 +88,23 @@ static void write_nodes(const json_t *nodes, struct buffer *out)
                       json_array_size(nodes));
 }
 
-void install_check_text(const json_t *document, struct buffer *out)
+static void write_leader(const json_t *document, struct buffer *out)
 {
+    const json_t *lease = json_object_get(document, "lease");
     const char *leader = text_of(document, "leader");
 
-    buffer_printf(out, "Controller: %s%s\n", leader ? leader : "none",
-                  leader ? " leads" : " leads, or its Lease is not renewed any more");
+    if (leader)
+        buffer_printf(out, "Controller: %s leads\n", leader);
+    else if (json_is_true(json_object_get(lease, "exists")))
+        buffer_printf(out, "Controller: none leads, or its Lease is not renewed any more\n");
+    else
+        buffer_printf(out, "Controller: there is no Lease %s in namespace %s (see -n, and LEASE)\n",
+                      text_of(lease, "name"), text_of(lease, "namespace"));
+}
+
+void install_check_text(const json_t *document, struct buffer *out)
+{
+    write_leader(document, out);
     write_nodes(json_object_get(document, "nodes"), out);
     check_text(json_object_get(document, "check"), out);
 }

@@ -10,11 +10,18 @@
 #include "azdiskctl/cluster.h"
 #include "lib/base/buffer.h"
 
-/* {"leader": who holds the Lease, null if nobody does or it is not renewed any more,
- * "nodes": [facts.h], "check": the comparison of the records (check.h), which is taken}; `lease` is
- * NULL if there is none. */
-json_t *install_check_document(const struct cluster *cluster, const struct kube_object *lease,
-                               json_t *check) __attribute__((warn_unused_result));
+/* Of the leader. */
+struct install_check_lease {
+    const char *namespace_, *name;
+    struct kube_object *object; /* referenced; NULL: there is none */
+};
+
+/* {"lease": {"namespace", "name", "exists"}, "leader": who holds it, null if nobody does or it is
+ * not renewed any more, "nodes": [facts.h], "check": the comparison of the records (check.h), which
+ * is taken}. */
+json_t *install_check_document(const struct cluster *cluster,
+                               const struct install_check_lease *lease, json_t *check)
+    __attribute__((warn_unused_result));
 /* All of it works, and is as it should be. */
 bool install_check_is_clean(const json_t *document);
 void install_check_text(const json_t *document, struct buffer *out);

@@ -3,16 +3,19 @@
 #include "azdiskctl/check.h"
 #include "azdiskctl/command.h"
 
-/* Of the namespace that is named, or in which azdiskctl runs. NULL if there is none. */
-static struct err *read_lease(struct task *self, const struct program *program,
-                              struct kube_object **ret)
+/* Of the namespace that is named, or in which azdiskctl runs. */
+static struct install_check_lease lease_for(const struct program *program)
 {
     const char *subject = program->flags.subject;
 
-    *ret = NULL;
-    return err_unless(kube_get(self, program->session.connection.kube, &LEASES,
-                               program->session.namespace_, subject ? subject : DEFAULT_LEASE_NAME,
-                               ret),
+    return (struct install_check_lease){.namespace_ = program->session.namespace_,
+                                        .name = subject ? subject : DEFAULT_LEASE_NAME};
+}
+
+static struct err *read_lease(struct task *self, struct kube *kube,
+                              struct install_check_lease *lease)
+{
+    return err_unless(kube_get(self, kube, &LEASES, lease->namespace_, lease->name, &lease->object),
                       ERR_NOT_FOUND);
 }
 
@@ -22,14 +25,15 @@ static struct err *run(struct task *self, struct program *program, json_t **ret)
     const struct check_config config = {
         .kube = kube, .query = query_for(program, 0), .prices = program->flags.prices};
     CLEANUP(cluster_fini) struct cluster cluster = {0};
-    CLEANUP(kube_object_unrefp) struct kube_object *lease = NULL;
+    struct install_check_lease lease = lease_for(program);
     json_t *check;
 
-    TRY(read_lease(self, program, &lease));
+    TRY(read_lease(self, kube, &lease));
+    CLEANUP(kube_object_unrefp) struct kube_object *object = lease.object;
     TRY(cluster_read(self, kube, &config.query, &cluster));
     read_heartbeat_limit(self, program, &cluster);
     TRY(check_json(self, &config, &check));
-    *ret = install_check_document(&cluster, lease, check);
+    *ret = install_check_document(&cluster, &lease, check);
     return NULL;
 }
 

@@ -17,13 +17,14 @@ static void check(const char *cluster_text, const char *lease_text, const char *
 {
     CLEANUP(cluster_of_free) struct cluster cluster = cluster_of(cluster_text);
     CLEANUP(json_decrefp) json_t *lease_json = lease_text ? json_of(lease_text) : NULL;
-    CLEANUP(kube_object_unrefp) struct kube_object *lease = NULL;
+    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
     struct buffer out;
 
     if (lease_json)
-        assert_ok(kube_object_decode(&api__lease__descriptor, lease_json, &lease));
+        assert_ok(kube_object_decode(&api__lease__descriptor, lease_json, &object));
+    const struct install_check_lease lease = {.namespace_ = "ns", .name = "l", .object = object};
     CLEANUP(json_decrefp)
-    json_t *document = install_check_document(&cluster, lease, json_of(check_text));
+    json_t *document = install_check_document(&cluster, &lease, json_of(check_text));
     buffer_init(&out, 1 << 16);
     install_check_text(document, &out);
     CLEANUP(freep) char *said = buffer_take(&out);
@@ -55,7 +56,7 @@ static void test_a_driver_that_works(void **state)
 
 static void test_nobody_leads(void **state)
 {
-    static const char *const leases[] = {NULL, LEASE("", NOW),
+    static const char *const leases[] = {LEASE("", NOW),
                                          LEASE("pod-1", "2026-01-01T00:57:59.000000Z")};
 
     (void)state;
@@ -63,6 +64,15 @@ static void test_nobody_leads(void **state)
         check(READY, leases[i], "{" IN_ORDER "}", true,
               "Controller: none leads, or its Lease is not renewed any more\n"
               "Node plug-ins: 3 of 3 in order\n" COMPARED);
+}
+
+/* Rather than a driver that does not run, it is another namespace. */
+static void test_there_is_no_lease(void **state)
+{
+    (void)state;
+    check(READY, NULL, "{" IN_ORDER "}", true,
+          "Controller: there is no Lease l in namespace ns (see -n, and LEASE)\n"
+          "Node plug-ins: 3 of 3 in order\n" COMPARED);
 }
 
 static void test_plugins_that_do_not_answer(void **state)
@@ -95,6 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_driver_that_works),
         cmocka_unit_test(test_nobody_leads),
+        cmocka_unit_test(test_there_is_no_lease),
         cmocka_unit_test(test_plugins_that_do_not_answer),
         cmocka_unit_test(test_records_that_disagree),
     };
