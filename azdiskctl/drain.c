@@ -149,14 +149,14 @@ static struct err *evict(struct task *self, struct drain *drain, const struct dr
                                  &pods->items[i].chains, &move);
 
     if (!err)
-        err = move_evict(self, &move);
+        err = move_evict(self, &move, drain->deadline);
     if (!err)
         return follow(self, drain, &move);
     if (is_blocked(drain, pod, err)) {
         err_free(err);
         return NULL;
     }
-    /* Whether it was evicted shows at the next look. */
+    /* It was not, as far as that is known, and is looked at again. */
     return err_is_transient(err) ? err : give_up(drain, pod, err);
 }
 

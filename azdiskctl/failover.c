@@ -240,7 +240,7 @@ static struct err *evict(struct task *self, struct failover *failover)
         steps_say(failover->config->steps, "asked the scheduler extender for node %s",
                   failover->to);
     TRY(task_sleep(self, NOTICE_MS));
-    return move_evict(self, &failover->move);
+    return move_evict(self, &failover->move, failover->deadline);
 }
 
 /* A PodDisruptionBudget may refuse for long, and much may change meanwhile: all is looked at anew,
@@ -295,6 +295,13 @@ static json_t *document_of(const struct failover *failover)
     return json;
 }
 
+static const char *what_of_the_pod(const struct move *move)
+{
+    if (move->in_doubt)
+        return "whether the pod was evicted is not known";
+    return move->evicted ? "the pod was evicted before" : "the pod was not evicted";
+}
+
 struct err *failover_json(struct task *self, const struct failover_config *config, json_t **ret)
 {
     struct failover failover = {.config = config,
@@ -303,8 +310,7 @@ struct err *failover_json(struct task *self, const struct failover_config *confi
     struct err *err = run_interruptible(self, work, &failover);
 
     if (err && err_kind(err) == ERR_CANCELED)
-        err = err_wrap(err, "interrupted, and the pod was %s",
-                       failover.move.evicted ? "evicted before" : "not evicted");
+        err = err_wrap(err, "interrupted, and %s", what_of_the_pod(&failover.move));
     leave_wish(&failover, take_back_wish(self, &failover));
     if (!err)
         *ret = document_of(&failover);

@@ -16,6 +16,9 @@
 /* Between two looks at the pods: of one owner, or of the whole namespace. */
 enum { LOOK_MS = 250, LOOK_AT_ALL_MS = 1000, MS_IN_S = 1000 };
 
+/* At a pod whose eviction had no answer: one that is carried out late has begun by then. */
+enum { MOST_LOOKS = 5 };
+
 static const char *const phase_names[MOVE_PHASES] = {
     [MOVE_ENDED] = "ended",
     [MOVE_SCHEDULED] = "scheduled",
@@ -94,14 +97,89 @@ void move_fini(struct move *move)
     *move = (struct move){0};
 }
 
-struct err *move_evict(struct task *self, struct move *move)
+/* ---- the eviction ---- */
+
+static bool is_gone_already(const struct err *err)
+{
+    return err && (err_kind(err) == ERR_NOT_FOUND || err_kind(err) == ERR_CONFLICT);
+}
+
+/* The eviction may have been carried out, but for those who answer that it was not. */
+static bool is_in_doubt(const struct err *err)
+{
+    if (!err || is_gone_already(err) || kube_is_internal_error(err))
+        return false;
+    return err_kind(err) == ERR_CANCELED ||
+           (err_is_transient(err) && err_kind(err) != ERR_THROTTLED &&
+            err_kind(err) != ERR_NOT_SENT);
+}
+
+static struct err *was_evicted(struct task *self, const struct move *move, bool *ret)
 {
     const Api__ObjectMeta *pod = move->pod->metadata;
+    CLEANUP(freep) char *selector = mem_printf("metadata.name=%s", pod->name);
+    const struct kube_query query = {.field_selector = selector};
+    CLEANUP(listed_fini) struct listed pods = {0};
+
+    TRY(listed_read(self, move->kube, &PODS, pod->namespace_, &query, &pods));
+    *ret = true;
+    for (size_t i = 0; i < pods.list.n; i++)
+        if (same_text(pods.items[i]->metadata->uid, pod->uid))
+            *ret = kube_is_deleting(pods.items[i]->metadata);
+    return NULL;
+}
+
+/* While the API server is away, until the deadline. */
+static struct err *look_whether_evicted(struct task *self, const struct move *move,
+                                        uint64_t deadline, bool *ret)
+{
+    for (unsigned looks = 0;;) {
+        struct err *err = was_evicted(self, move, ret);
+
+        if (!err && (*ret || ++looks == MOST_LOOKS))
+            return NULL;
+        if (err && (!err_is_transient(err) || loop_now(loop_of(self)) >= deadline))
+            return err;
+        err_free(err);
+        TRY(task_sleep(self, LOOK_AT_ALL_MS));
+    }
+}
+
+/* `err` is what has become of the answer. */
+static struct err *resolve(struct task *self, struct move *move, uint64_t deadline, struct err *err)
+{
+    bool evicted = false;
+
+    steps_say(move->steps, "looking whether pod %s was evicted: %s", move->pod->key,
+              err_message(err));
+    struct err *unknown = look_whether_evicted(self, move, deadline, &evicted);
+
+    if (unknown && err_kind(unknown) == ERR_CANCELED) {
+        err_free(err);
+        return unknown;
+    }
+    move->in_doubt = unknown != NULL;
+    err_free(unknown);
+    if (move->in_doubt)
+        return err_wrap(err, "whether pod %s was evicted is not known", move->pod->key);
+    if (!evicted)
+        return err;
+    err_free(err);
+    return NULL;
+}
+
+struct err *move_evict(struct task *self, struct move *move, uint64_t deadline)
+{
+    const Api__ObjectMeta *pod = move->pod->metadata;
+    uint64_t asked = loop_now(loop_of(self));
     struct err *err = kube_evict(self, move->kube, pod->namespace_, pod->name, pod->uid);
 
-    if (err && err_kind(err) != ERR_NOT_FOUND && err_kind(err) != ERR_CONFLICT)
+    move->in_doubt = is_in_doubt(err);
+    if (move->in_doubt && err_kind(err) != ERR_CANCELED)
+        err = resolve(self, move, deadline, err);
+    if (err && !is_gone_already(err))
         return err;
-    move->evicted = loop_now(loop_of(self));
+    move->evicted = asked;
     steps_say(move->steps, err ? "pod %s was gone already" : "evicted pod %s", move->pod->key);
     err_free(err);
     return NULL;

@@ -28,6 +28,7 @@ struct move {
     struct string_set known; /* uids of pods that were there before */
     char *selector;          /* labels of the pods among which the successor is; NULL: of all */
     uint64_t evicted;        /* loop_now() time */
+    bool in_doubt;           /* whether it is evicted is not known */
     uint64_t after[MOVE_PHASES];
     char *successor, *successor_uid, *node; /* its key, and where it is; NULL: it is nowhere */
 };
@@ -43,8 +44,10 @@ struct err *move_begin(struct task *self, struct kube *kube, struct steps *steps
 void move_fini(struct move *move);
 
 /* THROTTLED while a PodDisruptionBudget does not allow it. A pod that is gone already counts as
- * evicted. */
-struct err *move_evict(struct task *self, struct move *move) __attribute__((warn_unused_result));
+ * evicted. Without an answer the pod shows whether it was; an error that leaves that open says so.
+ * Until then the API server is waited for, up to the loop_now() time. */
+struct err *move_evict(struct task *self, struct move *move, uint64_t deadline)
+    __attribute__((warn_unused_result));
 /* Until the successor is ready; TIMEOUT, with what is missing, at the loop_now() time. */
 struct err *move_follow(struct task *self, struct move *move, uint64_t deadline)
     __attribute__((warn_unused_result));
