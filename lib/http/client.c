@@ -165,8 +165,10 @@ static void set_connection_options(const struct http_client *client, CURL *easy)
     curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, set_socket_options);
     if (client->user_agent)
         curl_easy_setopt(easy, CURLOPT_USERAGENT, client->user_agent);
-    if (client->proxy)
+    if (client->proxy) {
         curl_easy_setopt(easy, CURLOPT_PROXY, client->proxy);
+        curl_easy_setopt(easy, CURLOPT_NOPROXY, ""); /* the environment's would count */
+    }
     if (client->ca_pem) {
         set_blob(easy, CURLOPT_CAINFO_BLOB, client->ca_pem);
         curl_easy_setopt(easy, CURLOPT_CAPATH, NULL); /* the system's would be trusted as well */

@@ -24,7 +24,7 @@ struct http_client_config {
     const char *ca_pem;          /* the same as text; wins over ca_file */
     const char *certificate_pem; /* of a client certificate, with key_pem; NULL: none */
     const char *key_pem;
-    const char *proxy;        /* NULL: as the environment says; "": none, whatever it says */
+    const char *proxy;        /* NULL: as the environment says; "": none; wins over it */
     unsigned max_connections; /* to one host; further requests wait; 0: 16 */
 };
 

@@ -42,6 +42,7 @@ class Login:
 
     def __init__(self, world: World, script: str):
         self.world, self.folder = world, world.folder
+        self.environment: dict[str, str] = {}
         self.runs, plugin = self.folder / "runs", self.folder / "login"
         self.runs.write_text("")
         plugin.write_text(f"#!/bin/sh\necho $$ >>{self.runs}\n{script}\n")
@@ -59,7 +60,7 @@ class Login:
 
     def start(self, *words: str) -> subprocess.Popen:
         flags = [f"--kubeconfig={self.path}", f"--object-namespace={self.world.namespace}"]
-        environment = os.environ | {"ASAN_OPTIONS": "detect_stack_use_after_return=0"}
+        environment = os.environ | {"ASAN_OPTIONS": "detect_stack_use_after_return=0"} | self.environment
         return subprocess.Popen([PROGRAM, *flags, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
 
@@ -159,3 +160,11 @@ def test_a_proxy(world, token):
     login.kubeconfig({"token": token}, {"proxy-url": proxy.url})
     login.asks("map")
     assert set(proxy.asked) == {f"127.0.0.1:{world.apiserver.port}"}
+
+
+def test_the_environment_does_not_except_anything_from_a_proxy_that_is_named(world, token):
+    proxy, login = Proxy(), Login(world, "")
+    login.kubeconfig({"token": token}, {"proxy-url": proxy.url})
+    login.environment = {"NO_PROXY": "127.0.0.1"}
+    login.asks("map")
+    assert proxy.asked

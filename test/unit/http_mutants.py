@@ -12,6 +12,8 @@ HTTP_MUTANTS = [
            "CURLUPART_HOST, CURLUPART_PORT}", "CURLUPART_HOST, CURLUPART_HOST}"),
     Mutant("plain HTTP is the same origin", HTTP + "origin.c",
            "{CURLUPART_SCHEME, CURLUPART_HOST,", "{CURLUPART_HOST, CURLUPART_HOST,"),
+    Mutant("the environment excepts hosts from a proxy that was named", HTTP + "client.c",
+           '        curl_easy_setopt(easy, CURLOPT_NOPROXY, ""); /* the environment\'s would count */\n', "", "client"),
     Mutant("one address takes all connections", HTTP + "connections.c",
            "> connections->config.most_of_address ||", "> connections->config.most ||", "limits"),
     Mutant("bodies together fill the memory", HTTP + "connections.c",

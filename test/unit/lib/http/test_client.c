@@ -168,6 +168,9 @@ static void test_proxies(void **state)
         {NULL, "P", "127.0.0.1,example.com", false}, /* as the chart excepts the API server */
         {NULL, "P", "example.com,127.0.0.0/8", false},
         {NULL, "P", "127.0.0.2,example.com", true},
+        {"P", NULL, "127.0.0.1", true}, /* which is about the environment's proxy */
+        {"P", NULL, "*", true},
+        {"", "P", "example.com", false},
     };
     struct raw_server *proxy = raw_server_start(serve_echo, NULL);
 
