@@ -70,12 +70,17 @@ static const struct {
     {"username", "use a token, a client certificate or exec"},
 };
 
+static bool is_empty_text(const json_t *value)
+{
+    return json_is_string(value) && !json_string_length(value);
+}
+
 static struct err *check_supported(const json_t *object)
 {
     for (size_t i = 0; i < COUNT_OF(unsupported); i++) {
         const json_t *value = json_object_get(object, unsupported[i].member);
 
-        if (value && !json_is_false(value) && !json_is_null(value))
+        if (value && !json_is_false(value) && !json_is_null(value) && !is_empty_text(value))
             return err_new(ERR_INVALID, "%s is not supported here: %s", unsupported[i].member,
                            unsupported[i].instead);
     }
@@ -130,7 +135,7 @@ static struct err *load_proxy(const json_t *cluster, struct kube_config *config)
     const char *proxy;
 
     TRY(kubeconfig_text(cluster, "proxy-url", &proxy));
-    if (!proxy || !*proxy)
+    if (!proxy)
         return NULL;
     for (size_t i = 0; !config->proxy && i < COUNT_OF(schemes); i++)
         if (strncmp(proxy, schemes[i], strlen(schemes[i])) == 0)
@@ -231,7 +236,7 @@ static struct err *load_namespace(const json_t *context, struct kube_config *con
     const char *namespace_;
 
     TRY(kubeconfig_text(context, "namespace", &namespace_));
-    config->namespace_ = mem_strdup(namespace_ && *namespace_ ? namespace_ : "default");
+    config->namespace_ = mem_strdup(namespace_ ? namespace_ : "default");
     return NULL;
 }
 

@@ -110,7 +110,7 @@ static struct err *add_text(struct impersonation *impersonation, const char *hea
     const char *value;
 
     TRY(kubeconfig_text(user, member, &value));
-    if (!value || !*value || has(impersonation, header))
+    if (!value || has(impersonation, header))
         return NULL;
     struct err *err = add_header(impersonation, header, value);
     return err ? err_wrap(err, "%s", member) : NULL;

@@ -9,9 +9,9 @@
 
 #include "lib/base/err.h"
 
-/* NULL if it is not there. */
+/* NULL if it is not there, or empty, which is the same to other programs. */
 struct err *kubeconfig_text(const json_t *map, const char *member, const char **ret)
     __attribute__((warn_unused_result));
-/* INVALID if it is not there, or empty. */
+/* INVALID instead of NULL. */
 struct err *kubeconfig_required_text(const json_t *map, const char *member, const char **ret)
     __attribute__((warn_unused_result));

@@ -143,6 +143,14 @@ static const struct {
      "\"users\":[{\"name\":\"u\",\"user\":{}}],\"contexts\":[{\"name\":\"c\",\"context\":"
      "{\"cluster\":\"k\",\"user\":\"u\"}}],\"current-context\":\"c\"}",
      "http://h:1/p|-|-|-|-|-|default", NULL},
+    {"what is empty is not given",
+     CLUSTER(SERVER ", certificate-authority: ca.pem, certificate-authority-data: '', "
+                    "tls-server-name: ''")
+         USER("client-certificate: user.pem, client-certificate-data: '', client-key: user.key, "
+              "client-key-data: '', token: t, tokenFile: '', username: ''") CONTEXTS,
+     "https://10.0.0.1:6443|the authority|the certificate|the key|t|-|default", NULL},
+    {"an empty token is none", CLUSTER(SERVER) USER("token: '', exec: {}") CONTEXTS, NULL,
+     "user \"u\": exec: command is missing"},
     {"a token wins over a plug-in", CLUSTER(SERVER) USER("token: t, exec: {}") CONTEXTS,
      "https://10.0.0.1:6443|-|-|-|t|-|default", NULL},
     {"what is off may be there",
