@@ -1,7 +1,9 @@
 #include "lib/http/origin.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 #include "lib/base/alloc.h"
@@ -31,4 +33,32 @@ bool http_same_origin(const char *url, const char *home)
     curl_url_cleanup(a);
     curl_url_cleanup(b);
     return same;
+}
+
+/* An IPv6 address is in brackets. */
+static bool is_loopback(char *host)
+{
+    struct in_addr v4;
+    struct in6_addr v6;
+
+    if (strcasecmp(host, "localhost") == 0)
+        return true;
+    if (inet_pton(AF_INET, host, &v4) == 1)
+        return ntohl(v4.s_addr) >> IN_CLASSA_NSHIFT == IN_LOOPBACKNET;
+    host[strcspn(host, "]")] = '\0';
+    return host[0] == '[' && inet_pton(AF_INET6, host + 1, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+bool http_is_loopback(const char *url)
+{
+    CURLU *parts = curl_url();
+    char *host = NULL;
+
+    if (!parts)
+        abort();
+    bool is = !curl_url_set(parts, CURLUPART_URL, url, 0) &&
+              !curl_url_get(parts, CURLUPART_HOST, &host, 0) && is_loopback(host);
+    curl_free(host);
+    curl_url_cleanup(parts);
+    return is;
 }

@@ -9,6 +9,7 @@
 #include "lib/base/base64.h"
 #include "lib/base/file.h"
 #include "lib/base/secret.h"
+#include "lib/http/origin.h"
 #include "lib/kube/kubeconfig_files.h"
 #include "lib/kube/kubeconfig_member.h"
 
@@ -135,8 +136,11 @@ static struct err *load_proxy(const json_t *cluster, struct kube_config *config)
     const char *proxy;
 
     TRY(kubeconfig_text(cluster, "proxy-url", &proxy));
-    if (!proxy)
+    if (!proxy) {
+        /* The environment's proxy could not reach this machine, and kubectl does not ask it to. */
+        config->proxy = http_is_loopback(config->server) ? mem_strdup("") : NULL;
         return NULL;
+    }
     for (size_t i = 0; !config->proxy && i < COUNT_OF(schemes); i++)
         if (strncmp(proxy, schemes[i], strlen(schemes[i])) == 0)
             config->proxy = mem_strdup(proxy);

@@ -17,7 +17,7 @@ struct kube_config {
     char *token;                     /* NULL: none */
     char *token_file; /* where the token is from; read from time to time, as kubelet renews it */
     struct exec_plugin *plugin;         /* where it is from otherwise; NULL: none */
-    char *proxy;                        /* URL; NULL: as the environment says */
+    char *proxy;                        /* URL; NULL: as the environment says; "": none */
     char *namespace_;                   /* "default" unless the source says otherwise */
     struct impersonation impersonation; /* none: we are who the credentials say */
 };

@@ -168,3 +168,11 @@ def test_the_environment_does_not_except_anything_from_a_proxy_that_is_named(wor
     login.environment = {"NO_PROXY": "127.0.0.1"}
     login.asks("map")
     assert proxy.asked
+
+
+def test_this_machine_is_reached_without_the_proxy_of_the_environment(world, token):
+    proxy, login = Proxy(), Login(world, "")
+    login.kubeconfig({"token": token})
+    login.environment = {"HTTPS_PROXY": proxy.url, "NO_PROXY": ""}
+    login.asks("map")
+    assert not proxy.asked

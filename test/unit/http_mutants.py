@@ -12,6 +12,8 @@ HTTP_MUTANTS = [
            "CURLUPART_HOST, CURLUPART_PORT}", "CURLUPART_HOST, CURLUPART_HOST}"),
     Mutant("plain HTTP is the same origin", HTTP + "origin.c",
            "{CURLUPART_SCHEME, CURLUPART_HOST,", "{CURLUPART_HOST, CURLUPART_HOST,"),
+    Mutant("the whole world is this machine", HTTP + "origin.c",
+           ">> IN_CLASSA_NSHIFT == IN_LOOPBACKNET", ">> IN_CLASSA_NSHIFT > 0"),
     Mutant("the environment excepts hosts from a proxy that was named", HTTP + "client.c",
            '        curl_easy_setopt(easy, CURLOPT_NOPROXY, ""); /* the environment\'s would count */\n', "", "client"),
     Mutant("one address takes all connections", HTTP + "connections.c",

@@ -22,6 +22,8 @@ KUBECONFIG_MUTANTS = [
     Mutant("an error lists all contexts there are", FILES, "if (n < MOST_NAMES)", "if (n + 1 > 0)"),
     Mutant("a member that is empty is one", "lib/kube/kubeconfig_member.c",
            "json_string_length(value) ? json_string_value(value) : NULL", "json_string_value(value)", test="config"),
+    Mutant("the environment's proxy is asked for this machine", CONFIG,
+           'http_is_loopback(config->server) ? mem_strdup("") : NULL', "NULL"),
     Mutant("a context is passed over where there is no kubeconfig", CONFIG,
            "    if (context)\n", "    if (context && config->server)\n"),
     Mutant("groups without a user are passed over where there is no kubeconfig", CONFIG,

@@ -41,9 +41,41 @@ static void test_table(void **state)
                      rows[i].same ? "not " : "");
 }
 
+static void test_this_machine(void **state)
+{
+    static const struct {
+        const char *url;
+        bool is;
+    } urls[] = {
+        {"https://localhost:6443", true},
+        {"https://LocalHost/x", true},
+        {"http://127.0.0.1:1/x", true},
+        {"https://127.8.9.10", true},
+        {"https://[::1]:6443/x", true},
+        {"https://[0:0:0:0:0:0:0:1]", true},
+        {"https://localhost.example", false},
+        {"https://example.com", false},
+        {"https://10.127.0.1", false},
+        {"https://128.0.0.1", false},
+        {"https://[fe80::1]", false},
+        {"https://[::]", false},
+        {"https://127.0.0.1.example", false},
+        {"https://127.0.0.1@10.0.0.1", false},
+        {"https://", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(urls); i++)
+        if (http_is_loopback(urls[i].url) != urls[i].is)
+            fail_msg("%s is %sthis machine's", urls[i].url, urls[i].is ? "not " : "");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_table)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_this_machine),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -255,6 +255,34 @@ static void test_a_proxy(void **state)
     }
 }
 
+/* The environment's, of which the client asks. */
+static void test_no_proxy_to_this_machine(void **state)
+{
+    static const struct {
+        const char *cluster, *proxy;
+    } clusters[] = {
+        {"server: 'https://127.0.0.1:6443'", ""},
+        {"server: 'https://localhost', proxy-url: ''", ""},
+        {"server: 'https://127.0.0.1', proxy-url: 'http://p:3128'", "http://p:3128"},
+        {SERVER, NULL},
+    };
+    CLEANUP(freep) char *path = path_of("config");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(clusters); i++) {
+        CLEANUP(kube_config_fini) struct kube_config config = {0};
+        CLEANUP(freep)
+        char *text = mem_printf(CLUSTER("%s") USER("token: t") CONTEXTS, clusters[i].cluster);
+
+        write_file("config", text);
+        assert_ok(kube_config_load(path, NULL, &config));
+        if (clusters[i].proxy)
+            assert_string_equal(config.proxy, clusters[i].proxy);
+        else
+            assert_null(config.proxy);
+    }
+}
+
 static void test_a_path_without_a_folder(void **state)
 {
     struct kube_config config = {0};
@@ -426,6 +454,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kubeconfigs),
         cmocka_unit_test(test_a_proxy),
+        cmocka_unit_test(test_no_proxy_to_this_machine),
         cmocka_unit_test(test_a_path_without_a_folder),
         cmocka_unit_test(test_files_that_cannot_be_read),
         cmocka_unit_test(test_several_files),
