@@ -302,9 +302,11 @@ static struct err *write_pages(struct task *self, struct kube *kube, const struc
 {
     bool is_ours = row->resource->namespaced && strcmp(row->resource->group, AZ_VOLUMES.group) == 0;
     CLEANUP(kube_pages_fini) struct kube_pages pages;
+    unsigned limit = 0;
 
     kube_pages_init(&pages, kube, row->resource, is_ours ? scope->object_namespace : NULL,
                     &(struct kube_query){.label_selector = row->selector, .limit = PAGE});
+    kube_pages_adapt(&pages, &limit);
     for (;;) {
         CLEANUP(json_decrefp) json_t *page = NULL;
 

@@ -27,10 +27,12 @@ struct err *listed_read(struct task *self, struct kube *kube, const struct api_r
 {
     struct kube_query paged = *query;
     CLEANUP(kube_pages_fini) struct kube_pages pages;
+    unsigned limit = 0;
 
     *ret = (struct listed){0};
     paged.limit = PAGE;
     kube_pages_init(&pages, kube, resource, namespace_, &paged);
+    kube_pages_adapt(&pages, &limit);
     for (;;) {
         CLEANUP(json_decrefp) json_t *page = NULL;
 

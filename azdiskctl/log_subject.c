@@ -77,9 +77,11 @@ struct err *log_subject_look_again(struct task *self, const struct logs_config *
 static struct err *read_sources(struct task *self, struct kube *kube, json_t *ret_sources)
 {
     CLEANUP(kube_pages_fini) struct kube_pages pages;
+    unsigned limit = 0;
 
     kube_pages_init(&pages, kube, &PODS, NULL,
                     &(struct kube_query){.label_selector = OF_THE_CHART, .limit = PAGE});
+    kube_pages_adapt(&pages, &limit);
     for (;;) {
         CLEANUP(json_decrefp) json_t *page = NULL;
         json_t *pod;

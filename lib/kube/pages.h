@@ -5,7 +5,7 @@
  * some more again. An object that is too large by itself is EXHAUSTED, with the name of the object
  * before it, for its own name is in the answer that cannot be read.
  *
- * Pages that do not come in time are made smaller for those who read a list for ever
+ * Pages that do not come in time are made smaller for those who have time for that
  * (kube_pages_adapt); all others are told so at once. Loop's thread.
  */
 #pragma once
@@ -31,11 +31,11 @@ void kube_pages_init(struct kube_pages *pages, struct kube *kube,
                      const struct kube_query *query);
 void kube_pages_fini(struct kube_pages *pages);
 
-/* For who reads the same list again and again: on a slow link, too, it has to come to its end, and
- * not to begin with a page that is too much. A page that comes too late is asked for again with
- * fewer objects, TIMEOUT if that has not helped; pages become larger only as long as they come
- * quickly. `limit` outlives the pages: where this list begins, and the next one (0: at the most of
- * a page). */
+/* For lists that have to come to their end on a slow link, too, and for who reads the same list
+ * again and again: not to begin with a page that is too much. A page that comes too late is asked
+ * for again with fewer objects, TIMEOUT if that has not helped; pages become larger only as long as
+ * they come quickly. `limit` outlives the pages: where this list begins, and the next one (0: at
+ * the most of a page). */
 void kube_pages_adapt(struct kube_pages *pages, unsigned *limit);
 
 /* The next page, as JSON; NULL after the last one. A list that is taken from what the server has at

@@ -124,6 +124,12 @@ AZDISKCTL_MUTANTS = [
     Mutant("a driver that nobody has may be uninstalled without a word", "azdiskctl/uninstall_check.c",
            "    if (!uninstall_check_is_clean(document) || persistent_volumes(document) > 0)\n", "    if (document)\n",
            test="uninstall_check"),
+    Mutant("a list does not come over a slow link", "azdiskctl/listed.c",
+           "    kube_pages_adapt(&pages, &limit);\n", "    (void)limit;\n", test="listed"),
+    Mutant("a list for a bundle does not come over a slow link", "azdiskctl/bundle_objects.c",
+           "    kube_pages_adapt(&pages, &limit);\n", "    (void)limit;\n", test="bundle_objects"),
+    Mutant("the list of pods with logs does not come over a slow link", "azdiskctl/log_subject.c",
+           "    kube_pages_adapt(&pages, &limit);\n", "    (void)limit;\n", test="listed"),
     Mutant("Events of others are in a bundle", "azdiskctl/bundle_objects.c",
            "return string_set_has(&scope->objects, about);", "return scope && about;", test="bundle_objects"),
 ]

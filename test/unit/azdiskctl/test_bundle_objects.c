@@ -1,9 +1,14 @@
 /* Which objects somebody needs who helps, and whose logs. */
 #include "azdiskctl/bundle_objects.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "azdiskctl/document.h"
 #include "azdiskctl/log_source.h"
 #include "lib/base/alloc.h"
 #include "lib/json/parse.h"
+#include "test/unit/lib/kube/script.h"
 #include "test/unit/object.h"
 
 #define DRIVER "disk.csi.azure.com"
@@ -129,12 +134,62 @@ static void test_logs(void **state)
     assert_string_equal(text, want);
 }
 
+struct collecting {
+    struct kube *kube;
+    const struct bundle_folder *folder;
+    json_t *files;
+};
+
+static void collect_task(struct task *self, void *arg)
+{
+    struct collecting *collecting = arg;
+    CLEANUP(bundle_scope_fini) struct bundle_scope scope;
+
+    bundle_scope_init(&scope, DRIVER, "objects");
+    assert_ok(
+        bundle_objects(self, collecting->kube, collecting->folder, &scope, collecting->files));
+}
+
+/* The first list comes in parts; all that follows is refused. */
+static void test_a_page_that_is_late_is_asked_for_in_parts(void **state)
+{
+    char path[] = "/tmp/test_bundle_objects.XXXXXX";
+    CLEANUP(loop_freep) struct loop *loop = loop_new_virtual(0);
+    CLEANUP(json_decrefp) json_t *files = json_array();
+    struct script_step steps[SCRIPT_MAX_STEPS] = {
+        {.request = "GET *azvolumes?limit=500", .takes_ms = 2 * KUBE_CALL_TIMEOUT_MS},
+        SCRIPT_ANSWER("GET *azvolumes?limit=125", 200,
+                      "{'metadata':{'resourceVersion':'9'},'items':[{'metadata':{}}]}"),
+    };
+    struct bundle_folder folder;
+    struct script script;
+
+    (void)state;
+    for (size_t i = 2; i < COUNT_OF(steps); i++)
+        steps[i] = (struct script_step)SCRIPT_ANSWER("*", 403, "{'kind':'Status'}");
+    assert_non_null(mkdtemp(path));
+    assert_ok(bundle_folder_open(path, &folder));
+    script_init(&script, loop, steps, COUNT_OF(steps));
+    struct kube *kube = script_client(&script, NULL);
+    struct collecting collecting = {.kube = kube, .folder = &folder, .files = files};
+    loop_spawn(loop, "collect", collect_task, &collecting);
+    loop_run(loop);
+    kube_free(kube);
+    const json_t *first = json_array_get(files, 0);
+    assert_int_equal(json_integer_value(json_object_get(first, "objects")), 1);
+    assert_null(json_object_get(first, "error"));
+    assert_int_equal(unlinkat(folder.fd, text_of(first, "file"), 0), 0);
+    bundle_folder_close(&folder);
+    assert_int_equal(rmdir(path), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_which),
         cmocka_unit_test(test_another_driver),
         cmocka_unit_test(test_logs),
+        cmocka_unit_test(test_a_page_that_is_late_is_asked_for_in_parts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
