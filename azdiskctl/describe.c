@@ -81,8 +81,10 @@ static int by_time(const void *a, const void *b)
 static json_t *event_json(const struct cluster *cluster, const struct kube_object *object)
 {
     const Api__Event *event = KUBE_AS(Api__Event, object);
-    int64_t last_us = event_time_us(object), first_us = time_of_text(event->event_time);
-    int count = event->series ? event->series->count : 1;
+    const char *first =
+        event->event_time ? event->event_time : object->metadata->creation_timestamp;
+    int64_t last_us = event_time_us(object), first_us = time_of_text(first);
+    int count = event_count(object);
     json_t *json =
         json_pack("{s:s*, s:s*, s:s*, s:s*, s:i}", "type", event->type, "reason", event->reason,
                   "from", event->reporting_controller, "message", event->note, "count", count);

@@ -15,14 +15,27 @@ int64_t time_of_text(const char *text)
     return err ? 0 : us;
 }
 
-/* Those that are written by the older API have no time of their own but their creation. */
+/* Kubelet and many others write theirs through the older API, which has no eventTime and no series,
+ * and counts in the Event itself. */
 int64_t event_time_us(const struct kube_object *object)
 {
     const Api__Event *event = KUBE_AS(Api__Event, object);
-    const char *last = event->series ? event->series->last_observed_time : NULL;
-    int64_t us = time_of_text(last ? last : event->event_time);
+    const char *texts[] = {event->series ? event->series->last_observed_time : NULL,
+                           event->event_time, event->deprecated_last_timestamp,
+                           object->metadata->creation_timestamp};
+    int64_t us = 0;
 
-    return us ? us : time_of_text(object->metadata->creation_timestamp);
+    for (size_t i = 0; i < COUNT_OF(texts) && !us; i++)
+        us = time_of_text(texts[i]);
+    return us;
+}
+
+int event_count(const struct kube_object *object)
+{
+    const Api__Event *event = KUBE_AS(Api__Event, object);
+    int count = event->series ? event->series->count : event->deprecated_count;
+
+    return count > 1 ? count : 1;
 }
 
 static bool same_namespace(const char *a, const char *b)

@@ -6,6 +6,7 @@
 
 /* When it happened last; 0 if it does not say. */
 int64_t event_time_us(const struct kube_object *object);
+int event_count(const struct kube_object *object);
 bool event_is_about(const struct kube_object *object, const char *kind,
                     const struct kube_object *about);
 /* The last warning about an object, "Reason: note"; NULL if there is none; free() it. */

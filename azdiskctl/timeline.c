@@ -47,13 +47,14 @@ static void tell(struct story *story, int64_t us, const char *kind,
     ARRAY_ADD(story->moments, story->n) = moment;
 }
 
-static char *event_text(const Api__Event *event)
+static char *event_text(const struct kube_object *object)
 {
-    const char *note = event->note ? event->note : "";
+    const char *note = KUBE_AS(Api__Event, object)->note;
+    int count = event_count(object);
 
-    return event->series && event->series->count > 1
-               ? mem_printf("%s (%d times)", note, event->series->count)
-               : mem_strdup(note);
+    if (!note)
+        note = "";
+    return count > 1 ? mem_printf("%s (%d times)", note, count) : mem_strdup(note);
 }
 
 /* Its beginning, its end and what Events say of it. */
@@ -73,7 +74,7 @@ static void tell_object(struct story *story, const struct api_resource *resource
 
         if (event_is_about(events->items[i], resource->kind, object))
             tell(story, event_time_us(events->items[i]), resource->kind, object,
-                 event->reason ? event->reason : "?", event_text(event));
+                 event->reason ? event->reason : "?", event_text(events->items[i]));
     }
 }
 

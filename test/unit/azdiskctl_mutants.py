@@ -130,6 +130,10 @@ AZDISKCTL_MUTANTS = [
            "    kube_pages_adapt(&pages, &limit);\n", "    (void)limit;\n", test="bundle_objects"),
     Mutant("the list of pods with logs does not come over a slow link", "azdiskctl/log_subject.c",
            "    kube_pages_adapt(&pages, &limit);\n", "    (void)limit;\n", test="listed"),
+    Mutant("kubelet's Events are of when they came for the first time", "azdiskctl/event.c",
+           "event->event_time, event->deprecated_last_timestamp,", "event->event_time, NULL,", test="why"),
+    Mutant("kubelet's Events came once", "azdiskctl/event.c",
+           ": event->deprecated_count;", ": 1;", test="timeline"),
     Mutant("Events of others are in a bundle", "azdiskctl/bundle_objects.c",
            "return string_set_has(&scope->objects, about);", "return scope && about;", test="bundle_objects"),
 ]

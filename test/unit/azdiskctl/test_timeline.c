@@ -29,6 +29,8 @@ static const char cluster_text[] =
           ",'series':{'count':3,'lastObservedTime':'2026-01-01T00:40:00.000000Z'}") ","
     EVENT("2", "PersistentVolumeClaim", "claim", "null", "") ","
     EVENT("3", "AzVolume", "other", "null", "") ","
+    EVENT("4", "VolumeAttachment", "p", "null",
+          ",'deprecatedLastTimestamp':'2026-01-01T00:45:00Z','deprecatedCount':5") ","
     "{'metadata':{'name':'f'},'eventTime':'2026-01-01T00:50:08.400000Z','reason':'FailedOver','note':"
     "'Nothing has been heard of node a since 2026-01-01T00:50:00.000000Z . Whether it still "
     "writes was asked from 2026-01-01T00:50:08.100000Z on, and that it does not was proven at "
@@ -44,6 +46,7 @@ static const char expected[] =
     "2026-01-01T00:00:03Z  VolumeAttachment/p           Created     object created\n"
     "2026-01-01T00:20:00Z  PersistentVolumeClaim/claim  R2          note 2\n"
     "2026-01-01T00:40:00Z  AzVolume/v                   R1          note 1 (3 times)\n"
+    "2026-01-01T00:45:00Z  VolumeAttachment/p           R4          note 4 (5 times)\n"
     "2026-01-01T00:50:08Z  AzVolume/v                   FailedOver  Nothing has been heard of node "
     "a "
     "since 2026-01-01T00:50:00.000000Z . Whether it still writes was asked from "

@@ -11,10 +11,11 @@
     "{'metadata':{'name':'pod','namespace':'default'},'spec':{'volumes':[" volumes                 \
     "]},'status':{'phase':'Pending'}}"
 #define USES_CLAIM "{'name':'data','persistentVolumeClaim':{'claimName':'claim'}}"
-#define WARNING(kind, name, note)                                                                  \
-    "{'metadata':{'name':'e','creationTimestamp':'2026-01-01T00:30:00Z'},'type':'Warning',"        \
-    "'reason':'Why','note':'" note "','regarding':{'kind':'" kind "','name':'" name                \
-    "','namespace':'default'}}"
+#define WARNING_AT(time, kind, name, note)                                                         \
+    "{'metadata':{'name':'e','creationTimestamp':'2026-01-01T00:30:00Z'}," time                    \
+    "'type':'Warning','reason':'Why','note':'" note "','regarding':{'kind':'" kind                 \
+    "','name':'" name "','namespace':'default'}}"
+#define WARNING(kind, name, note) WARNING_AT("", kind, name, note)
 #define ERROR(code, message) ",'error':{'code':'" code "','message':'" message "'}"
 #define HEALTHY "'driverNodes':[" PLUGIN("a", "true", NOW) "],'nodes':[" NODE("a", "True", "") "]"
 #define IN_USE_ON_A                                                                                \
@@ -37,6 +38,12 @@ static const struct {
     {"pvc/claim",
      "{'claims':[" CLAIM("") "],"
      "'events':[" WARNING("PersistentVolumeClaim", "claim", "no quota") "]}",
+     "waiting for a volume", "Why: no quota"},
+    {"pvc/claim", /* as kubelet counts, which was the last one in spite of their order */
+     "{'claims':[" CLAIM("") "],'events':["
+     WARNING_AT("'deprecatedLastTimestamp':'2026-01-01T00:50:00Z','deprecatedCount':9,",
+                "PersistentVolumeClaim", "claim", "no quota") ","
+     WARNING("PersistentVolumeClaim", "claim", "no leader") "]}",
      "waiting for a volume", "Why: no quota"},
     {"PVC/claim", "{'claims':[" CLAIM("") "],'volumes':[{'metadata':{'name':'pvc-7'}}]}",
      "being created", "Azure has not created the disk yet"},
