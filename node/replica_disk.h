@@ -21,8 +21,7 @@ void replica_disks_start(struct node *node, struct task_group *group);
 struct err *replica_disk_await_release(struct task *self, struct node *node, const char *volume_id,
                                        uint64_t deadline) __attribute__((warn_unused_result));
 
-/* Somebody who had the disk in use may have left it: it is claimed at once, if it is a replica's.
- */
+/* Who had the disk in use may have left it: it is claimed at once, if it is a replica's. */
 void replica_disk_look_again(struct node *node, const char *volume_id);
 
 /* The LUN of the disk that is to be held for an attachment; NO_LUN: none is. Pure. */

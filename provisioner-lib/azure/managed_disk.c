@@ -211,14 +211,14 @@ static json_t *creation_json(const struct cloud_disk_spec *spec)
 static void set_network_access(json_t *properties, const struct volume_parameters *p,
                                bool azure_stack)
 {
-    const char *policy = p->network_access, *public = p->public_access;
+    const char *policy = p->network_access, *access = p->public_access;
 
     if (!policy && !azure_stack)
         policy = "DenyAll";
-    if (!public && policy && strcmp(policy, "AllowAll") != 0)
-    public = "Disabled";
+    if (!access && policy && strcmp(policy, "AllowAll") != 0)
+        access = "Disabled";
     set_text(properties, "networkAccessPolicy", policy);
-    set_text(properties, "publicNetworkAccess", public);
+    set_text(properties, "publicNetworkAccess", access);
     set_text(properties, "diskAccessId", p->disk_access);
 }
 

@@ -64,8 +64,7 @@ static int open_below(int folder, const char *path)
     return at == folder ? -1 : at;
 }
 
-/* The examples of Microsoft's documentation have it; its first part is a link, to the disk itself.
- */
+/* The examples of Microsoft's documentation have it; it begins with a link, to the disk itself. */
 static int open_setting(int folder, const char *path)
 {
     return strcmp(path, "device/queue_depth") == 0 ? openat(folder, path, O_WRONLY | O_CLOEXEC)
