@@ -31,6 +31,9 @@ static struct err *is_held_again(const struct shutdown_request *request, bool *r
     struct reservation seen;
     bool supported;
 
+    *ret = false;
+    if (!request->key)
+        return NULL;
     TRY(reservation_read(request->disk->fd, &supported, &seen));
     *ret = supported && seen.held && seen.holder == request->key;
     return NULL;

@@ -14,7 +14,7 @@
 
 #include "provisioner-lib/host/host.h"
 
-/* Of the disk and its partitions, unless the fence is that of `key` after all. */
+/* Of the disk and its partitions, unless the fence is that of `key` after all; 0 is nobody's. */
 struct err *host_shut_down(struct task *self, struct host *host, const struct device *disk,
                            uint64_t key) __attribute__((warn_unused_result));
 
