@@ -12,6 +12,7 @@ UNIT_TESTS := $(UNIT_SOURCES:%.c=$(BUILD)/checked/%)
 # With ARCHITECTURE these are compiled and not run: qemu does not pass on what they, or the tools that
 # make their file systems, ask of a block device or of memory.
 NOT_EMULATED := $(BUILD)/checked/test/unit/lib/base/test_secret \
+    $(BUILD)/checked/test/unit/node/test_forgotten_mount \
     $(addprefix $(BUILD)/checked/test/unit/provisioner-lib/host/test_,copy fence filesystem_state \
     filesystem_uuid format format_mark host job mount partition probe staging usage)
 EMULATED_UNIT_TESTS = $(filter-out $(if $(EMULATOR),$(NOT_EMULATED)),$(UNIT_TESTS))
@@ -21,6 +22,9 @@ CERTIFICATE_TESTS := test/unit/lib/program
 
 # These talk to the scripted API server of the tests of lib/kube.
 SCRIPTED_API_TESTS := $(addprefix test/unit/controller/,csi placement volume) test/unit/azdiskctl
+
+# What is mounted is tested with the disks of the tests of provisioner-lib/host.
+MOUNT_TESTS := test/unit/node
 
 # The client of Azure is tested against the simulated one, in the test's own process.
 AZURE_CLIENT_TESTS := test/unit/provisioner-lib/azure
@@ -34,6 +38,7 @@ $(BUILD)/checked/$(1): $(BUILD)/checked/$(1).o $(call objects,checked,$(2)) \
     $(if $(filter $(AZURE_CLIENT_TESTS),$(2)),$(AZURE_IN_PROCESS)) \
     $(if $(filter $(SCRIPTED_API_TESTS),$(2)),$(call objects,checked,test/unit/lib/kube)) \
     $(if $(filter $(CERTIFICATE_TESTS),$(2)),$(call objects,checked,test/unit/lib/http)) \
+    $(if $(filter $(MOUNT_TESTS),$(2)),$(call objects,checked,test/unit/provisioner-lib/host)) \
     $(call archives,checked,$(call program_of,$(2:test/unit/%=%)))
 	@$$(CC) $$(LDFLAGS_checked) -o $$@ $$^ $$(LIBS) -lcmocka
 

@@ -7,6 +7,7 @@
 #include "node/csi_service.h"
 #include "node/dead_mount.h"
 #include "node/informers.h"
+#include "node/left_mount.h"
 #include "node/volume_access.h"
 #include "provisioner-lib/records/fence_note.h"
 
@@ -119,6 +120,7 @@ struct err *csi_publish_volume(struct task *self, struct rpc_call *call, const v
     CLEANUP(csi_release) struct csi_claim claim = {0};
 
     (void)ret;
+    left_mount_called(call->ctx, request->volume_id);
     TRY(csi_claim(call->ctx, request->volume_id, &claim));
     struct err *err = publish(self, call, request);
     return err ? err_wrap(err, "volume %s", request->volume_id) : NULL;
@@ -149,6 +151,7 @@ struct err *csi_unpublish_volume(struct task *self, struct rpc_call *call, const
     struct err *err = unpublish(self, node, request->target_path);
     if (err)
         return err_wrap(err, "volume %s", request->volume_id);
+    left_mount_unpublished(node, request->volume_id);
     log_info("volume %s: unpublished from %s", request->volume_id, request->target_path);
     return NULL;
 }

@@ -4,7 +4,6 @@
 
 #include "lib/api/csi.pb-c.h"
 #include "lib/base/alloc.h"
-#include "node/left_mount.h"
 
 enum { TIME_TO_ANSWER_MS = 500 };
 
@@ -14,7 +13,6 @@ struct err *csi_claim(struct node *node, const char *volume_id, struct csi_claim
         return err_new(ERR_INVALID, "volume_id is missing");
     CLEANUP(freep) char *volume = mem_lower(volume_id);
 
-    left_mount_called(node, volume);
     TRY(in_flight_begin(&node->volumes, volume));
     *ret = (struct csi_claim){.node = node, .volume = TAKE_PTR(volume)};
     return NULL;

@@ -25,7 +25,8 @@ struct csi_claim {
     char *volume; /* NULL: none */
 };
 
-/* INVALID if the call names no volume, BUSY if another call has it. */
+/* INVALID if the call names no volume, BUSY if another call has it. A call by which kubelet shows
+ * that it knows of the volume says so before (left_mount.h). */
 struct err *csi_claim(struct node *node, const char *volume_id, struct csi_claim *ret)
     __attribute__((warn_unused_result));
 void csi_release(struct csi_claim *claim); /* for CLEANUP */

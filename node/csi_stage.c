@@ -9,6 +9,7 @@
 #include "node/csi_service.h"
 #include "node/dead_mount.h"
 #include "node/informers.h"
+#include "node/left_mount.h"
 #include "node/metrics.h"
 #include "node/perf_profile.h"
 #include "node/replica_disk.h"
@@ -558,6 +559,7 @@ struct err *csi_stage_volume(struct task *self, struct rpc_call *call, const voi
     CLEANUP(csi_release) struct csi_claim claim = {0};
 
     (void)ret;
+    left_mount_called(call->ctx, request->volume_id);
     TRY(csi_claim(call->ctx, request->volume_id, &claim));
     struct err *err = csi_stage_claimed(self, call, request);
     return err ? err_wrap(err, "volume %s", request->volume_id) : NULL;

@@ -3,6 +3,7 @@
 #include "lib/base/log.h"
 #include "node/csi_service.h"
 #include "node/informers.h"
+#include "node/left_mount.h"
 #include "node/replica_disk.h"
 #include "node/volume_access.h"
 #include "node/volume_fence.h"
@@ -58,6 +59,7 @@ struct err *csi_unstage_volume(struct task *self, struct rpc_call *call, const v
     CLEANUP(csi_release) struct csi_claim claim = {0};
 
     (void)ret;
+    left_mount_called(call->ctx, request->volume_id);
     TRY(csi_claim(call->ctx, request->volume_id, &claim));
     struct err *err = csi_unstage_claimed(self, call, request);
     return err ? err_wrap(err, "volume %s", request->volume_id) : NULL;

@@ -9,6 +9,7 @@
 #include "lib/kube/cached_client.h"
 #include "node/boot_id.h"
 #include "node/informers.h"
+#include "node/left_mount.h"
 #include "node/volume_tasks.h"
 #include "provisioner-lib/records/status_annotation.h"
 
@@ -86,6 +87,14 @@ static bool is_running(struct node *node, const struct kube_object *attachment)
     return err != NULL;
 }
 
+static struct err *check_unmounted(struct task *self, struct node *node,
+                                   const struct kube_object *attachment, const unsigned *lun)
+{
+    if (left_mount_is_known(node, as_attachment(attachment)->spec->volume__id) || !lun)
+        return NULL;
+    return host_check_unused(self, node->host, *lun);
+}
+
 static struct err *check_over(struct task *self, struct node *node,
                               const struct kube_object *attachment, const char *text)
 {
@@ -93,12 +102,15 @@ static struct err *check_over(struct task *self, struct node *node,
     CLEANUP(freep) char *program = mem_strndup(text, strcspn(text, " "));
     const char *boot = strrchr(text, ' ');
     int recorded = attachment_lun(as_attachment(attachment));
-    unsigned lun = (unsigned)recorded;
+    unsigned number = (unsigned)recorded;
+    const unsigned *lun = recorded != NO_LUN ? &number : NULL;
 
     TRY(boot_id_read(&boot_id));
     if (boot && strcmp(boot + 1, boot_id) != 0)
         return NULL; /* the machine has been off since */
-    return host_check_idle(self, node->host, recorded != NO_LUN ? &lun : NULL, program);
+    if (strcmp(program, RUNNING_JOB_UNMOUNT) == 0)
+        return check_unmounted(self, node, attachment, lun);
+    return host_check_idle(self, node->host, lun, program);
 }
 
 /* When to look again, if nothing happens. A job that begins meanwhile changes the object. */

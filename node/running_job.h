@@ -8,11 +8,17 @@
  * detached from this one. It goes when the program is gone and what it wrote is on the disk. One
  * that a process left behind that did not get so far is taken away by its successor, when nothing
  * of it runs any more.
+ *
+ * What kubelet has forgotten (left_mount.h) is on record as RUNNING_JOB_UNMOUNT. No program has
+ * that name: it goes when nothing on this machine has the disk in use any more, be it in another
+ * mount namespace, or when kubelet calls for the volume, which it then has on its own list.
  */
 #pragma once
 
 #include "lib/rt/group.h"
 #include "node/node.h"
+
+#define RUNNING_JOB_UNMOUNT "unmount"
 
 /* BUSY if one is on record by this process. What the API server answered is in the cache then:
  * whether the node may still start the program has to be asked of that. */

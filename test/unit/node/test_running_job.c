@@ -119,6 +119,8 @@ static void play(void (*fn)(struct task *self, struct world *world))
     node->kube = kube_new(node->loop, &world->transport, &world->config);
     node->host = host_new(node->loop, &(struct host_config){.roots = {"/none", "/none"}});
     node->attachments = store_new(&AZ_VOLUME_ATTACHMENTS);
+    node->attachments_by_volume = store_add_index(node->attachments, attachment_index_by_disk);
+    list_init(&node->left_mounts);
     waiters_init(&node->changed);
     loop_spawn(node->loop, "world", world_main, world);
     loop_run(node->loop);
