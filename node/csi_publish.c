@@ -104,6 +104,9 @@ static struct err *publish(struct task *self, struct rpc_call *call,
     TRY(volume_path_check("staging_target_path", request->staging_target_path));
     TRY(volume_path_check("target_path", request->target_path));
     TRY(stage_anew(self, call, request));
+    /* Kubelet knows a staged volume by its volumeHandle, whatever attributes it has. */
+    TRY(host_check_partition(self, node->host, request->staging_target_path, access.raw,
+                             access.partition));
     wanted.raw = access.raw;
     wanted.read_only = request->readonly || (access.raw && access.read_only);
     wanted.alone = request->volume_capability->access_mode->mode == ONE_POD;

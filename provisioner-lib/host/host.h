@@ -52,6 +52,10 @@ struct err *host_find_partition(struct task *self, struct host *host, const stru
                                 unsigned number, struct device *ret)
     __attribute__((warn_unused_result));
 
+/* As partition_check_staged. */
+struct err *host_check_partition(struct task *self, struct host *host, const char *path, bool raw,
+                                 unsigned number) __attribute__((warn_unused_result));
+
 /* Looks at the disk, and at the device that is to be used: the disk itself or a partition of it;
  * not at what was cached of them. Decides what may be done with the device. */
 struct err *host_prove(struct task *self, struct host *host, const struct device *disk,

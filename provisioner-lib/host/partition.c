@@ -9,6 +9,7 @@
 #include "provisioner-lib/host/block.h"
 #include "provisioner-lib/host/host.h"
 #include "provisioner-lib/host/host_worker.h"
+#include "provisioner-lib/host/staging.h"
 #include "provisioner-lib/host/sysfs.h"
 
 static void closedirp(DIR **dir)
@@ -125,6 +126,29 @@ bool partition_is_of(const struct device_roots *roots, dev_t device, dev_t disk)
     return strcmp(folder, above) == 0;
 }
 
+static char *name_of(unsigned long number)
+{
+    return number ? mem_printf("partition %lu of the disk", number) : mem_strdup("the whole disk");
+}
+
+struct err *partition_check_staged(const struct device_roots *roots, const char *path, bool raw,
+                                   unsigned number)
+{
+    dev_t device;
+
+    TRY(staging_device(path, raw, &device));
+    CLEANUP(freep) char *folder = device ? sysfs_folder(roots, device) : NULL;
+    unsigned long staged = folder ? number_of(folder) : number;
+
+    if (staged == number)
+        return NULL;
+    CLEANUP(freep) char *wanted = name_of(number), *found = name_of(staged);
+    return err_new(ERR_PRECONDITION,
+                   "%s is wanted, but %s is staged at %s: two PersistentVolumes that differ in "
+                   "volume attribute partition must not have one volumeHandle on one node",
+                   wanted, found, path);
+}
+
 struct disk_look {
     const struct device_roots *roots;
     dev_t disk;
@@ -159,6 +183,8 @@ struct call {
     const struct device *disk;
     unsigned number;
     struct device *ret;
+    const char *path;
+    bool raw;
 };
 
 static struct err *find_blocking(void *arg)
@@ -171,7 +197,24 @@ static struct err *find_blocking(void *arg)
 struct err *host_find_partition(struct task *self, struct host *host, const struct device *disk,
                                 unsigned number, struct device *ret)
 {
-    struct call call = {host_device_roots(host), disk, number, ret};
+    struct call call = {
+        .roots = host_device_roots(host), .disk = disk, .number = number, .ret = ret};
 
     return host_on_worker(self, host, find_blocking, &call);
+}
+
+static struct err *check_staged_blocking(void *arg)
+{
+    const struct call *call = arg;
+
+    return partition_check_staged(call->roots, call->path, call->raw, call->number);
+}
+
+struct err *host_check_partition(struct task *self, struct host *host, const char *path, bool raw,
+                                 unsigned number)
+{
+    struct call call = {
+        .roots = host_device_roots(host), .path = path, .raw = raw, .number = number};
+
+    return host_on_worker(self, host, check_staged_blocking, &call);
 }

@@ -18,6 +18,11 @@ enum { PARTITION_MOST = 256 }; /* numbers of partitions that Linux gives to a di
 struct err *partition_find(const struct device_roots *roots, const struct device *disk,
                            unsigned number, struct device *ret) __attribute__((warn_unused_result));
 
+/* PRECONDITION if what is staged at `path` is not partition `number` of a disk; 0: not a whole
+ * disk. Success if nothing is, or a device that the kernel does not have any more. */
+struct err *partition_check_staged(const struct device_roots *roots, const char *path, bool raw,
+                                   unsigned number) __attribute__((warn_unused_result));
+
 /* Calls `visit` with the disk and with each of its partitions, open for reading, until it fails. */
 struct err *partition_visit(const struct device_roots *roots, const struct device *disk,
                             struct err *(*visit)(int fd)) __attribute__((warn_unused_result));

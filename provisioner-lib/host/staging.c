@@ -22,6 +22,23 @@ struct err *staging_find(const char *path, bool raw, struct mount_entry *ret)
     return mount_table_at(source, ret);
 }
 
+/* The device that a file is the node of; 0 if it is none. */
+static dev_t node_of(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISBLK(status.st_mode) ? status.st_rdev : 0;
+}
+
+struct err *staging_device(const char *path, bool raw, dev_t *ret)
+{
+    CLEANUP(mount_entry_fini) struct mount_entry staged = {0};
+
+    TRY(staging_find(path, raw, &staged));
+    *ret = raw && staged.target ? node_of(staged.target) : staged.device;
+    return NULL;
+}
+
 struct err *staging_is_used(const char *path, bool *ret)
 {
     CLEANUP(mount_entry_fini) struct mount_entry filesystem = {0};
@@ -75,14 +92,6 @@ struct err *staging_mount(const struct device *device, const struct mount_reques
         return check_staged(&staged, device, request);
     TRY(mount_point_make_folder(request->target));
     return mount_filesystem(request);
-}
-
-/* The device that a file is the node of; 0 if it is none. */
-static dev_t node_of(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISBLK(status.st_mode) ? status.st_rdev : 0;
 }
 
 struct err *staging_bind(const struct device *device, const char *path, bool read_only)

@@ -17,6 +17,10 @@ char *staging_source(const char *path, bool raw) __attribute__((warn_unused_resu
 struct err *staging_find(const char *path, bool raw, struct mount_entry *ret)
     __attribute__((warn_unused_result));
 
+/* The device that is staged at `path`; 0 if none is. */
+struct err *staging_device(const char *path, bool raw, dev_t *ret)
+    __attribute__((warn_unused_result));
+
 /* Whether any volume is, in either way. */
 struct err *staging_is_used(const char *path, bool *ret) __attribute__((warn_unused_result));
 

@@ -214,10 +214,13 @@ class NodePlugin:
             "Node/NodeUnstageVolume", timeout, volume_id=volume, staging_target_path=str(path)
         )
 
-    def publish(self, volume: str, staging: Path, target: Path, capability=None, readonly=False):
+    def publish(
+        self, volume: str, staging: Path, target: Path, capability=None, readonly=False, **context: str
+    ):  # fmt: skip
         return self.csi.call(
             "Node/NodePublishVolume", volume_id=volume, staging_target_path=str(staging),
             target_path=str(target), volume_capability=capability or mounted(), readonly=readonly,
+            volume_context=context,
         )  # fmt: skip
 
     def unpublish(self, volume: str, target: Path):

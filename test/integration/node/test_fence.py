@@ -158,7 +158,7 @@ def test_a_disk_that_was_closed_to_writes_is_open_when_its_partition_is_staged(s
         fcntl.ioctl(device, BLKROSET, struct.pack("i", 1))
     plugin.stage(v.id, v.staging, capability, partition="2")
     assert [struct.unpack("i", fcntl.ioctl(device, BLKROGET, bytes(4)))[0] for device in devices] == [0, 0]
-    v.publish(capability)
+    v.publish(capability, partition="2")
     if capability == wish():
         v.seen("file").write_text("x")
     v.unpublish()

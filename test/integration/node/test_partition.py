@@ -7,7 +7,7 @@ import pytest
 
 from ..csi import block
 from .machine import MIB, SMALLEST_EXT4
-from .volume import Code, Volume, refused
+from .volume import Code, Volume, refused, wish
 
 START, SIZE = MIB, SMALLEST_EXT4
 BEYOND = START + SIZE + MIB  # something of the disk's, behind the partition
@@ -31,14 +31,14 @@ def test_a_file_system_on_it(cloud, disk_of_two):
     subprocess.run(["mkfs.ext4", "-q", partition], check=True)
     for _ in range(2):
         v.stage(partition="2")
-        v.publish()
+        v.publish(partition="2")
         v.seen("file").write_text("precious")
         assert SIZE / 2 < stats(v).usage[0].total < SIZE
         assert not stats(v).volume_condition.abnormal
         v.unpublish()
         v.unstage()
     v.stage(partition="2")
-    v.publish()
+    v.publish(partition="2")
     assert v.seen("file").read_text() == "precious"
     v.unpublish()
     v.unstage()
@@ -49,7 +49,7 @@ def test_a_file_system_on_it(cloud, disk_of_two):
 def test_a_block_device(plugin, disk_of_two):
     v, _ = disk_of_two
     v.stage(block(), partition="2")
-    v.publish(block())
+    v.publish(block(), partition="2")
     with open(plugin.machine.path(v.target), "r+b", buffering=0) as device:
         assert device.seek(0, 2) == SIZE
         device.seek(0)
@@ -58,6 +58,22 @@ def test_a_block_device(plugin, disk_of_two):
     v.unpublish()
     v.unstage()
     assert v.disk.read(START, 3) == b"raw" and v.disk.read(0, 3) == bytes(3)
+
+
+@pytest.mark.parametrize("capability", (wish(), block()))
+def test_another_than_is_staged(plugin, disk_of_two, capability):
+    """As with two PersistentVolumes of one volumeHandle: kubelet takes the second for staged."""
+    v, partition = disk_of_two
+    subprocess.run(["mkfs.ext4", "-q", partition], check=True)
+    v.stage(capability, partition="2")
+    for wanted, words in (({"partition": "1"}, "partition 1 of the disk is wanted"), ({}, "the whole disk is wanted")):
+        failure = refused(v.publish, capability, **wanted)
+        assert failure.code() == Code.FAILED_PRECONDITION
+        assert f"{words}, but partition 2 of the disk is staged" in failure.details()
+        assert plugin.machine.mounts(v.target) == 0
+    v.publish(capability, partition="2")
+    v.unpublish()
+    v.unstage()
 
 
 @pytest.mark.parametrize(("partition", "code", "words"), [

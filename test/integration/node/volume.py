@@ -53,8 +53,8 @@ class Volume:
         self.cloud.take_over(self.name)
         return self.plugin.stage(self.id, self.staging, capability, **kwargs)
 
-    def publish(self, capability=None, target=None, readonly=False):
-        return self.plugin.publish(self.id, self.staging, target or self.target, capability, readonly)
+    def publish(self, capability=None, target=None, readonly=False, **context: str):
+        return self.plugin.publish(self.id, self.staging, target or self.target, capability, readonly, **context)
 
     def unpublish(self, target=None):
         return self.plugin.unpublish(self.id, target or self.target)

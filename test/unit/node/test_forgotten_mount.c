@@ -264,8 +264,8 @@ static void known_meanwhile(struct task *self, struct scene *scene)
     left_mounts_kubelet_began(&world.node);
     AWAIT(is_on_record(&world));
     left_mount_called(&world.node, "/V");
-    AWAIT(!world.job);
     in_flight_end(&world.node.volumes, VOLUME);
+    AWAIT(!world.job);
     left_mount_unpublished(&world.node, VOLUME); /* it will have it unstaged, too */
     let_look(self, &world);
     assert_true(is_mounted(&world) && left_mount_is_known(&world.node, VOLUME));

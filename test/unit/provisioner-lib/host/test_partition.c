@@ -63,6 +63,21 @@ static void show_kernel(const struct scene *scene, const char *name)
     assert_int_equal(symlink(path, below(scene->roots.dev, name)), 0);
 }
 
+static void assert_staged(struct task *self, const struct scene *scene, const char *path, bool raw)
+{
+    CLEANUP(freep)
+    char *other = mem_printf("partition 1 of the disk is wanted, but partition 2 of the disk is "
+                             "staged at %s: two PersistentVolumes that differ in volume attribute "
+                             "partition must not have one volumeHandle on one node",
+                             path);
+    CLEANUP(freep)
+    char *whole = mem_printf("the whole disk is wanted%s", other + strcspn(other, ","));
+
+    assert_ok(host_check_partition(self, scene->host, path, raw, 2));
+    assert_fails(host_check_partition(self, scene->host, path, raw, 1), ERR_PRECONDITION, other);
+    assert_fails(host_check_partition(self, scene->host, path, raw, 0), ERR_PRECONDITION, whole);
+}
+
 static void assert_usage(const struct scene *scene, const char *path, uint64_t most)
 {
     const struct usage_request request = {.roots = scene->roots, .path = path, .lun = 3};
@@ -110,8 +125,10 @@ static void a_file_system_on_it(struct task *self, struct scene *scene)
     CLEANUP(freep) char *in_use = mem_printf("%s: the device is in use", disk->path);
     assert_fails(host_check_unused(self, scene->host, 3), ERR_PRECONDITION, in_use);
     assert_ok(host_check_idle(self, scene->host, &lun, "azdk-nobody"));
+    assert_staged(self, scene, staging, false);
     assert_usage(scene, staging, SIZE);
     assert_ok(host_unstage(self, scene->host, staging));
+    assert_ok(host_check_partition(self, scene->host, staging, false, 1));
     assert_ok(host_check_unused(self, scene->host, 3));
     device_close(&partition);
     device_close(&whole);
@@ -137,6 +154,7 @@ static void a_block_device(struct task *self, struct scene *scene)
     assert_ok(host_prove(self, scene->host, &whole, &partition, &expected, &verdict));
     assert_false(verdict.format);
     assert_ok(host_bind(self, scene->host, &partition, staging, false));
+    assert_staged(self, scene, staging, true);
     assert_usage(scene, staging, SIZE);
     assert_ok(host_unstage(self, scene->host, staging));
     device_close(&partition);
