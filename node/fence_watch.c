@@ -11,6 +11,8 @@
 #include "node/volume_fence.h"
 #include "node/volume_tasks.h"
 #include "provisioner-lib/host/fence.h"
+#include "provisioner-lib/host/host_worker.h"
+#include "provisioner-lib/host/partition.h"
 #include "provisioner-lib/host/shutdown.h"
 #include "provisioner-lib/records/fence_note.h"
 
@@ -22,13 +24,22 @@ struct fence_watch {
     struct fence_loss loss;
 };
 
-bool fence_loss_see(struct fence_loss *loss, uint64_t key, const struct reservation *seen)
+/* Nobody takes the own key away but who preempts it. */
+static bool was_taken(const struct fence_claim *claim, const struct reservation *seen)
 {
+    return claim->used && !seen->held && !fence_knows_key(seen, claim->key) &&
+           seen->generation > claim->generation;
+}
+
+bool fence_loss_see(struct fence_loss *loss, const struct fence_claim *claim,
+                    const struct reservation *seen)
+{
+    uint64_t key = claim->key;
     bool taken_back = seen->held && seen->holder == key && !loss->in_use;
 
     if (loss->key != key || taken_back)
         *loss = (struct fence_loss){.key = key};
-    return loss->told || fence_is_lost(seen, key);
+    return loss->told || fence_is_lost(seen, key) || was_taken(claim, seen);
 }
 
 /* The attachment with a fence on record, or with one that it has lost while its use goes on,
@@ -48,9 +59,38 @@ static bool is_changing(const struct fence_watch *watch)
     return string_set_has(&watch->node->volumes.keys, watch->volume);
 }
 
+struct mount_look {
+    const struct device_roots *roots;
+    dev_t disk;
+    bool mounted;
+};
+
+static struct err *look_at_mounts(void *arg)
+{
+    struct mount_look *look = arg;
+
+    return partition_any_mounted(look->roots, look->disk, &look->mounted);
+}
+
+/* A raw volume is not mounted, and who has it open cannot be seen. */
+static struct err *check_used(struct task *self, const struct fence_watch *watch,
+                              const struct kube_object *attachment, const struct device *disk,
+                              struct fence_claim *io)
+{
+    struct host *host = watch->node->host;
+    struct mount_look request = {.roots = host_device_roots(host), .disk = disk->number};
+    uint64_t key;
+
+    TRY(volume_fence_key(self, watch->node, watch->volume, attachment, &key));
+    TRY(host_on_worker(self, host, look_at_mounts, &request));
+    io->used = key == io->key && request.mounted;
+    return NULL;
+}
+
+/* The disk's word comes last, so that nothing that is compared with it is newer. */
 static struct err *look(struct task *self, const struct fence_watch *watch,
                         const struct kube_object *attachment, struct device *ret_disk,
-                        struct reservation *ret)
+                        struct fence_claim *io, struct reservation *ret)
 {
     struct host *host = watch->node->host;
     int lun = attachment_lun(as_attachment(attachment));
@@ -58,21 +98,29 @@ static struct err *look(struct task *self, const struct fence_watch *watch,
     if (lun == NO_LUN)
         return err_new(ERR_NOT_FOUND, "its disk has no LUN on record");
     TRY(host_find(self, host, (unsigned)lun, loop_now(watch->node->loop), ret_disk));
+    CLEANUP(err_freep) struct err *err = check_used(self, watch, attachment, ret_disk, io);
+    if (err) /* the cluster's id is not known yet, perhaps, and the API server away */
+        log_debug("volume %s: whether its disk is in use is not known: %s", watch->volume,
+                  err_message(err));
     return host_read_fence(self, host, ret_disk, ret);
 }
 
 /* A replica's that nobody on this node can have mounted has lost nothing: its volume has found
  * another primary. */
-static void tell(struct fence_watch *watch, uint64_t own, uint64_t other)
+static void tell(struct fence_watch *watch, uint64_t own, const struct reservation *seen)
 {
+    CLEANUP(freep)
+    char *other = seen->held ? mem_printf("key " FENCE_KEY_FORMAT, seen->holder)
+                             : mem_strdup("which is gone again");
+
     if (replica_disk_is_held(watch->node, watch->volume)) {
-        log_info("volume %s: another node has taken the fence (key " FENCE_KEY_FORMAT ") that this "
-                 "node had for its replica",
+        log_info("volume %s: another node (%s) has taken the fence that this node had for its "
+                 "replica",
                  watch->volume, other);
     } else {
         metric_add(&METRIC_FENCES, 1, "lost");
-        log_error("volume %s: the fence is lost: another node has taken it (key " FENCE_KEY_FORMAT
-                  " instead of " FENCE_KEY_FORMAT "), and the disk refuses what this node writes",
+        log_error("volume %s: the fence is lost: another node (%s) has taken it from this one "
+                  "(key " FENCE_KEY_FORMAT "), which must not write to the disk any more",
                   watch->volume, other, own);
     }
     watch->loss.told = true;
@@ -101,15 +149,17 @@ static struct err *check(struct task *self, struct fence_watch *watch)
     CLEANUP(device_close) struct device disk = DEVICE_NONE;
     CLEANUP(kube_object_unrefp) struct kube_object *attachment = kube_object_ref(fenced(watch));
     uint64_t own = fence_note_last_key(as_attachment(attachment));
+    struct fence_claim claim = {.key = own,
+                                .generation = fence_note_generation(as_attachment(attachment))};
 
-    TRY(look(self, watch, attachment, &disk, &seen));
+    TRY(look(self, watch, attachment, &disk, &claim, &seen));
     const struct kube_object *now = fenced(watch);
     if (is_changing(watch) || !now || fence_note_last_key(as_attachment(now)) != own)
         return NULL;
-    if (!fence_loss_see(&watch->loss, own, &seen))
+    if (!fence_loss_see(&watch->loss, &claim, &seen))
         return NULL;
     if (!watch->loss.told)
-        tell(watch, own, seen.holder);
+        tell(watch, own, &seen);
     end_use(self, watch, &disk, own);
     CLEANUP(freep)
     char *note = fence_note_lost(own, fence_note_generation(as_attachment(attachment)));

@@ -25,7 +25,17 @@ struct fence_loss {
     bool in_use;  /* though it is lost: ending it has failed */
 };
 
-/* Takes in what the disk says of the fence with this key, and tells whether it is lost. It stays so
+/* A fence on record. */
+struct fence_claim {
+    uint64_t key;
+    uint32_t generation; /* of the disk's reservations when it was taken; 0: not known */
+    bool used; /* its disk is mounted here, and the key is of this boot: it was taken for that */
+};
+
+/* Takes in what the disk says of a fence, and tells whether it is lost: to whoever has it, or to
+ * somebody who is gone again, if a disk in use does not know its key any more. (One that has
+ * forgotten all, as when it was attached anew, begins to count its generations anew.) It stays lost
  * when whoever has taken it is gone, as long as that is not on record; if it was taken back, it may
  * be lost again. Pure. */
-bool fence_loss_see(struct fence_loss *loss, uint64_t key, const struct reservation *seen);
+bool fence_loss_see(struct fence_loss *loss, const struct fence_claim *claim,
+                    const struct reservation *seen);

@@ -156,6 +156,23 @@ def test_a_former_primary_that_was_idle_stays_out(shared):
     assert not late and "after" in found, found
 
 
+def test_a_former_primary_whose_successor_is_gone_stays_out(shared):
+    """As when its machine stood still from before it was preempted until the other one was deleted."""
+    a, b = shared()
+    use(a, wish())
+    a.write("before", "of a")
+    key = key_on_record(a)
+    a.guest.run("python3", SCSI, device(a), "register", "0")
+    assert reserved(b) == ([], "")
+    until(lambda: a.cloud.fence(a.name) == f"lost {key}", "a notices")
+    assert a.guest.try_to_run("sh", "-c", f"echo late >{a.target}/late && sync {a.target}/late")[0] != 0
+    a.unpublish()
+    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+    use(a, wish())
+    assert a.read("before") == "of a"
+    put_away(a)
+
+
 def test_one_that_was_given_up_in_good_order_leaves_nothing(shared):
     a, b = shared()
     use(a, wish())
