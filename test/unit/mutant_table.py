@@ -609,7 +609,7 @@ MUTANTS = [
            "    if (!seen.path || !is_suspect(left))\n        return NULL;\n    if (!shut_down",
            "    if (!seen.path)\n        return NULL;\n    if (!shut_down", "forgotten_mount"),
     Mutant("what was given away is flushed", "node/left_mount.c",
-           "    TRY(host_shut_down(self, node->host, &seen->disk, key));\n", "    (void)key;\n", "forgotten_mount"),
+           "    TRY(host_shut_down(self, node->host, &seen->disk, key));\n", "    (void)node, (void)key;\n", "forgotten_mount"),
     Mutant("what was given away before that was on record is flushed", "node/left_mount.c",
            "if (!shut_down && !is_ours(left))", "if (!shut_down && !node)", "forgotten_mount"),
     Mutant("what no kubelet has called for is known", "node/left_mount.c",
