@@ -87,7 +87,7 @@ static struct err *check_used(struct task *self, const struct fence_watch *watch
     return NULL;
 }
 
-/* The disk's word comes last, so that nothing that is compared with it is newer. */
+/* Whether the disk is in use says something where nobody has the fence only. */
 static struct err *look(struct task *self, const struct fence_watch *watch,
                         const struct kube_object *attachment, struct device *ret_disk,
                         struct fence_claim *io, struct reservation *ret)
@@ -98,11 +98,8 @@ static struct err *look(struct task *self, const struct fence_watch *watch,
     if (lun == NO_LUN)
         return err_new(ERR_NOT_FOUND, "its disk has no LUN on record");
     TRY(host_find(self, host, (unsigned)lun, loop_now(watch->node->loop), ret_disk));
-    CLEANUP(err_freep) struct err *err = check_used(self, watch, attachment, ret_disk, io);
-    if (err) /* the cluster's id is not known yet, perhaps, and the API server away */
-        log_debug("volume %s: whether its disk is in use is not known: %s", watch->volume,
-                  err_message(err));
-    return host_read_fence(self, host, ret_disk, ret);
+    TRY(host_read_fence(self, host, ret_disk, ret));
+    return ret->held ? NULL : check_used(self, watch, attachment, ret_disk, io);
 }
 
 /* A replica's that nobody on this node can have mounted has lost nothing: its volume has found
