@@ -3,8 +3,8 @@
 import pytest
 from integration.csi import block
 from integration.node.machine import MIB
-from integration.node.test_growth import NEW, OLD, expand, record_size, refused, when_heard
-from integration.node.volume import Code, wish
+from integration.node.test_growth import NEW, OLD, expand, record_size, when_heard
+from integration.node.volume import Code, refused_in_time, wish
 
 LINES = """
 i=0
@@ -91,7 +91,6 @@ def test_a_disk_that_has_not_grown(volume):
     v.publish()
     v.cloud.take_over(v.name)
     record_size(v)
-    failure = refused(when_heard, expand, v, timeout=8)
-    assert failure.code() == Code.UNAVAILABLE and "not seen here yet" in failure.details()
+    refused_in_time(lambda: when_heard(expand, v, timeout=8), Code.UNAVAILABLE, "not seen here yet")
     v.unpublish()
     v.unstage()

@@ -209,7 +209,7 @@ class NodePlugin:
             volume_capability=capability or mounted(), volume_context=context,
         )  # fmt: skip
 
-    def unstage(self, volume: str, path: Path, timeout: float = 60):
+    def unstage(self, volume: str, path: Path, timeout: float = 120):
         return self.csi.call(
             "Node/NodeUnstageVolume", timeout, volume_id=volume, staging_target_path=str(path)
         )
@@ -218,7 +218,7 @@ class NodePlugin:
         self, volume: str, staging: Path, target: Path, capability=None, readonly=False, **context: str
     ):  # fmt: skip
         return self.csi.call(
-            "Node/NodePublishVolume", volume_id=volume, staging_target_path=str(staging),
+            "Node/NodePublishVolume", 120, volume_id=volume, staging_target_path=str(staging),
             target_path=str(target), volume_capability=capability or mounted(), readonly=readonly,
             volume_context=context,
         )  # fmt: skip

@@ -13,7 +13,7 @@ from ..csi import block
 from ..placement import disk_id
 from .machine import MIB
 from .slow_program import NeverEnds
-from .volume import Code, Volume, refused, wish
+from .volume import Code, Volume, refused, refused_in_time, wish
 
 LOOP_SET_CAPACITY = 0x4C07
 CAP_SYS_RESOURCE = 24  # which the kernel wants for ext4, and a privileged container has
@@ -195,8 +195,7 @@ def test_what_cannot_be_expanded(volume, plugin):
         failure = refused(expand, v, **arguments)
         assert failure.code() == code and words in failure.details(), failure
     record_size(v)
-    failure = refused(when_heard, expand, v, timeout=6)
-    assert failure.code() == Code.UNAVAILABLE and "not seen here yet" in failure.details()
+    refused_in_time(lambda: when_heard(expand, v, timeout=6), Code.UNAVAILABLE, "not seen here yet")
     grow_disk(v)
     assert expand(v) == NEW
     v.unpublish()

@@ -42,7 +42,7 @@ def test_what_is_left_is_unmounted(volume):
     begin_anew(v)
     until_unmounted(v)
     assert "does not call for what is still mounted at" in v.plugin.log.read_text()
-    v.publish()  # by a kubelet that knows of it all the same
+    until_done(v.publish)  # by a kubelet that knows of it all the same
     assert v.seen("file").read_text() == "precious"
     v.unpublish()
     v.unstage()

@@ -185,11 +185,15 @@ def test_an_api_server_that_hangs_is_asked_in_every_period(plugin, primary, fail
     failed = 'azuredisk_node_lease_writes_total{result="failed"}'
     installed.stop()
     try:
-        until(lambda: plugin.metrics().get(failed, 0) >= 4, "failures")
+        # On a busy machine one may have failed before.
+        said, before = len(plugin.log.read_text()), plugin.metrics().get(failed, 0)
+        until(lambda: plugin.metrics().get(failed, 0) >= before + 4, "failures")
+        news = plugin.log.read_text()[said:]
+        assert news.count("the node's Lease cannot be written") <= 1
     finally:
         installed.cont()
-    until(lambda: "the node's Lease is written again" in plugin.log.read_text(), "a renewal that is answered")
-    assert plugin.log.read_text().count("the node's Lease cannot be written") == 1
+    until(lambda: "the node's Lease is written again" in plugin.log.read_text()[said + len(news):],
+          "a renewal that is answered")
     before = failover.lease().spec.renew_time
     until(lambda: failover.lease().spec.renew_time > before, "a further renewal")
 

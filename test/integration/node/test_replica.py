@@ -11,7 +11,7 @@ from cluster.waiting import until
 
 from .machine import SMALLEST_EXT4
 from .test_stats import Hanging
-from .volume import Code, Volume, refused
+from .volume import Code, Volume, refused_in_time
 
 
 @pytest.fixture
@@ -132,9 +132,10 @@ def test_a_disk_that_hangs_while_it_is_promoted(replica, plugin):
     plugin.run()
     until_held(other)
     promote(v)
-    failure = refused(plugin.stage, v.id, v.staging, timeout=6)
-    assert failure.code() == Code.DEADLINE_EXCEEDED
-    assert "was a replica's until now, is still being looked at" in failure.details()
+    refused_in_time(
+        lambda: plugin.stage(v.id, v.staging, timeout=6),
+        Code.DEADLINE_EXCEEDED, "was a replica's until now, is still being looked at",
+    )  # fmt: skip
     promote(other)
     other.stage()
     hanging.end()

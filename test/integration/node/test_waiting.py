@@ -188,7 +188,7 @@ def test_the_api_server_goes_away(volume, plugin, cloud, installed, disk_of):
     v.stage()
     waiting = Volume(plugin, cloud, "waits", disk_of(SMALLEST_EXT4), lun=1)
     cloud.publish(waiting.name, state="Attaching")
-    staging = plugin.later(waiting.stage)
+    staging = plugin.later(waiting.stage, timeout=300)
     time.sleep(0.5)
     installed.kill()
     v.publish()  # what needs no word from the controller goes on
@@ -198,7 +198,7 @@ def test_the_api_server_goes_away(volume, plugin, cloud, installed, disk_of):
     installed.restart()
     plugin.machine.attach(waiting.disk, waiting.lun)
     cloud.report(waiting.name, lun=waiting.lun, size=waiting.disk.size)
-    staging.result(timeout=60)
+    staging.result()
     waiting.unstage()
 
 
@@ -214,7 +214,7 @@ def test_a_plugin_that_has_read_nothing_yet_waits(volume, plugin, installed, cal
     time.sleep(0.5)
     assert not answer.done() and plugin.machine.mounts(v.staging) == 1 and plugin.machine.mounts(v.target) == 0
     installed.restart()
-    answer.result(timeout=60)
+    answer.result()
     plugin.register()
     if call == "publish":
         v.unpublish()
