@@ -232,10 +232,12 @@ def test_a_node_whose_use_could_not_be_ended_does_not_get_the_fence_back(pair):
     pair.of_a.note(a.name, request=f"{own} {TIME}")
     until(lambda: "is in use on this node" in a.plugin.log.read_text() or pair.of_a.preempted(a.name), "an attempt")
     assert pair.of_a.preempted(a.name) is None and reserved(b) == ([own], own) and not raw_write(a)
+    pair.of_a.note(a.name, request=None)
+    b.guest.run("python3", SCSI, device(b), "register", "0")
     a.guest.run("umount", a.target)
     late = f"echo late >{a.target}/late && sync {a.target}/late"
     until(lambda: a.guest.try_to_run("sh", "-c", late)[0] != 0, "what a writes is refused")
-    pair.of_a.note(a.name, request=None)
+    assert raw_write(a), "though not by the disk"
     a.unpublish()
     until_done(a.unstage, seconds=10)  # the first time it says that data is lost
 
