@@ -102,8 +102,8 @@ def test_the_scheduler_is_answered_among_them(cluster, driver, crowd):
     container = {"name": "idle", "image": BUSYBOX_IMAGE, "imagePullPolicy": "Never", "command": ["sleep", "100000"]}
     spec = {"containers": [container], "terminationGracePeriodSeconds": 0}
     cluster.apply({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "scheduled"}, "spec": spec})
-    cluster.kubectl("wait", "pod/scheduled", "--for=condition=PodScheduled", f"--timeout={SECONDS}s")
-    until(lambda: questions(cluster, driver) > before, "the scheduler has been answered", SECONDS)
+    cluster.kubectl("wait", "pod/scheduled", "--for=condition=PodScheduled", PATIENCE)
+    until(lambda: questions(cluster, driver) > before, "the scheduler has been answered")
     cluster.kubectl("delete", "pod", "scheduled")
 
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
-from cluster.waiting import until
+from cluster.waiting import PATIENCE, until
 from deployment.driver import OBJECTS, Driver
 from deployment.failover import Deletion, DeletionOfTheDead, HostLoss, Loss, NetworkCut, PowerCut
 from deployment.ledger import IMAGE, Ledger, only_on
@@ -62,7 +62,7 @@ class Database:
             self.ledger.wait_ready()
         until(lambda: list(self.driver.roles(self.volume).values()).count("Replica Attached") == self.max_shares - 1,
               "the replicas", interval=0.5)
-        until(lambda: self.node in holders_of_leases(self.driver), "the node's Lease", 60, interval=0.5)
+        until(lambda: self.node in holders_of_leases(self.driver), "the node's Lease", interval=0.5)
 
     def __exit__(self, *_) -> None:
         self.ledger.delete()
@@ -89,7 +89,7 @@ class Gap:
         self.missing = database.ledger.missing(self.acknowledged)
         self.later = client.acknowledged - self.acknowledged, client.last_time - fenced
         before = database.ledger.go_on()
-        until(lambda: client.acknowledged > before, "a record is acknowledged again", 60, interval=0.01)
+        until(lambda: client.acknowledged > before, "a record is acknowledged again", interval=0.01)
         self.seconds = client.last_time - self.last
         database.ledger.stop_writing()
 
@@ -170,11 +170,11 @@ def another_drivers_volume(driver: Driver, node: str) -> Iterator[Callable[[], d
                                   "volumeMounts": [{"name": "data", "mountPath": "/data"}]}],
                   "volumes": [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]}})
     try:
-        cluster.kubectl("wait", f"pod/{name}", "--for=condition=Ready", "--timeout=60s")
+        cluster.kubectl("wait", f"pod/{name}", "--for=condition=Ready", PATIENCE)
         yield lambda: cluster.get("pod", name)
     finally:
-        cluster.kubectl("delete", "pod,pvc", name, "--ignore-not-found", "--timeout=60s")
-        cluster.kubectl("delete", "pv", name, "--ignore-not-found", "--timeout=60s")
+        cluster.kubectl("delete", "pod,pvc", name, "--ignore-not-found", PATIENCE)
+        cluster.kubectl("delete", "pv", name, "--ignore-not-found", PATIENCE)
 
 
 def test_the_network_of_a_node_with_another_drivers_volume_is_cut(driver, timeline, measured):
@@ -190,7 +190,7 @@ def test_the_network_of_a_node_with_another_drivers_volume_is_cut(driver, timeli
             measured["beside another driver's volume"] = gap.report()
             assert gap.missing == 0
             assert gap.failover.attach_calls == 0
-            until(lambda: is_held_back(driver, database.node, "its other pods stay"), "an event says what stays", 30, interval=0.2)
+            until(lambda: is_held_back(driver, database.node, "its other pods stay"), "an event says what stays", interval=0.2)
             cut.heal()
             assert MOVED in its_taints() and TAINT not in its_taints()
             after = other()
@@ -207,7 +207,7 @@ def test_nobody_can_fence_it_and_azure_says_that_it_is_off(driver, timeline, mea
         with HostLoss(driver, database.node) as loss:
             loss.ends_writing(database.ledger)
             until(lambda: is_held_back(driver, database.node, "the cloud does not say that its machine is off"),
-                  "an event says why it is not given up", 60, interval=0.2)
+                  "an event says why it is not given up", interval=0.2)
             assert taint() is None
             loss.is_found_out()
             known = time.time()
@@ -234,7 +234,7 @@ def test_the_node_is_deleted(driver, timeline, measured, kind):
             measured[what] = gap.report()
             assert gap.missing == 0
             assert gap.failover.attach_calls == 0
-            until(lambda: not is_there(), "the Node that stands in goes", 60, interval=0.2)
+            until(lambda: not is_there(), "the Node that stands in goes", interval=0.2)
             until(lambda: database.node not in driver.roles(database.volume), "its disk is detached", interval=0.5)
 
 
@@ -266,7 +266,7 @@ def test_all_nodes_are_silent_at_once(driver):
             ledger.apply()
         for ledger in ledgers:
             ledger.wait_ready()
-        until(lambda: sorted(holders_of_leases(driver)) == nodes, "a Lease of each node", 60, interval=0.5)
+        until(lambda: sorted(holders_of_leases(driver)) == nodes, "a Lease of each node", interval=0.5)
         for ledger in ledgers:
             ledger.start_writing()
         with nobody_is_heard_of(driver):
@@ -277,7 +277,7 @@ def test_all_nodes_are_silent_at_once(driver):
         for node in nodes:
             cluster.wait_ready(node)
         for ledger, before in zip(ledgers, known):
-            until(lambda ledger=ledger, before=before: ledger.client.acknowledged > before, f"{ledger.name} writes on", 60)
+            until(lambda ledger=ledger, before=before: ledger.client.acknowledged > before, f"{ledger.name} writes on")
             ledger.stop_writing()
         assert [ledger.missing() for ledger in ledgers] == [0] * len(nodes)
         assert [ledger.node() for ledger in ledgers] == nodes
