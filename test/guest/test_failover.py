@@ -39,7 +39,7 @@ def pair(shared, apiserver):  # noqa: F811
     for v in (a, b):
         if v.plugin.machine.mounted(v.staging):
             v.unpublish()
-            until_done(v.unstage, seconds=10)  # the first time it may say that data is lost
+            until_done(v.unstage)  # the first time it may say that data is lost
     for side in sides:
         side.clear()
 
@@ -162,7 +162,7 @@ def promote_its_node(pair: SimpleNamespace, own: str) -> None:
     assert b.read("before") == "of a"
     assert raw_write(b) and not raw_write(a)
     a.unpublish()
-    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+    until_done(a.unstage)  # the first time it says that data is lost
     assert reserved(b) == ([own], own)
     put_away(b)
     assert reserved(b) == ([own], own) and b.cloud.fence(b.name) == f"held {own} from {pair.key}"
@@ -172,7 +172,7 @@ def promote_another_node(pair: SimpleNamespace, own: str) -> None:
     """That is a, which has come back: it takes the fence from the replica's node, which has lost nothing by that."""
     a, b = pair.a, pair.b
     a.unpublish()
-    until_done(a.unstage, seconds=10)
+    until_done(a.unstage)
     use(a, wish())
     assert reserved(b) == ([pair.key], pair.key) and key_on_record(a) == pair.key
     assert raw_write(a) and not raw_write(b)
@@ -200,7 +200,7 @@ def test_a_primary_that_has_lost_its_fence_writes_nothing_even_if_nobody_has_it(
     assert "another node has taken over the disk" in trouble(a)
     a.guest.run("umount", PART)
     a.unpublish()
-    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+    until_done(a.unstage)  # the first time it says that data is lost
     assert content(b, but=SUPERBLOCK) == found
 
 
@@ -218,7 +218,7 @@ def test_a_file_system_that_cannot_be_ended_at_first_is_when_it_can(pair):
     until(lambda: a.guest.try_to_run("sh", "-c", late)[0] != 0, "what a writes is refused")
     assert raw_write(a), "though not by the disk"
     a.unpublish()
-    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+    until_done(a.unstage)  # the first time it says that data is lost
 
 
 def test_a_node_whose_use_could_not_be_ended_does_not_get_the_fence_back(pair):
@@ -239,7 +239,7 @@ def test_a_node_whose_use_could_not_be_ended_does_not_get_the_fence_back(pair):
     until(lambda: a.guest.try_to_run("sh", "-c", late)[0] != 0, "what a writes is refused")
     assert raw_write(a), "though not by the disk"
     a.unpublish()
-    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+    until_done(a.unstage)  # the first time it says that data is lost
 
 
 def test_the_generation_tells_a_fence_that_was_taken_back(pair):
@@ -250,7 +250,7 @@ def test_the_generation_tells_a_fence_that_was_taken_back(pair):
     until(lambda: a.cloud.fence(a.name) == f"lost {pair.key}", "a notices")
     assert before and a.cloud.fence_generation(a.name) == before
     a.unpublish()
-    until_done(a.unstage, seconds=10)
+    until_done(a.unstage)
     use(a, wish())
     assert key_on_record(a) == pair.key and a.cloud.fence_generation(a.name) > before
     put_away(a)
@@ -269,7 +269,7 @@ def test_the_next_pod_gets_it_mounted_anew(pair):
     assert "another node has taken over the disk" in failure.details() and str(a.target) in failure.details()
     assert a.plugin.machine.mounted(a.staging), "for the pod that has it nothing changes"
     a.unpublish()
-    until_done(a.publish, wish(), following, seconds=10)  # the first time it says that data is lost
+    until_done(a.publish, wish(), following)  # the first time it says that data is lost
     assert key_on_record(a) == pair.key and reserved(a) == ([pair.key], pair.key)
     assert a.guest.run("cat", following / "before") == "of a"
     a.guest.shell(f"echo after >{following}/after; sync {following}/after")
@@ -351,7 +351,7 @@ def test_a_raw_volume_that_has_lost_its_fence_is_written_to_by_nobody(pair):
         process.until(lambda: raw_writes(a)[0] >= attempts + 50, "attempts to write")
         assert content(b) == found and reserved(b) == ([], "") and a.cloud.fence(a.name) == f"lost {pair.key}"
     a.unpublish()
-    until_done(a.publish, block(), following, seconds=10)
+    until_done(a.publish, block(), following)
     assert key_on_record(a) == pair.key and reserved(a) == ([pair.key], pair.key)
     assert raw_write(a)
     a.unpublish(following)

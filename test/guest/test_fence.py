@@ -109,7 +109,7 @@ def test_a_former_primary_cannot_write(shared, fs_type, size):
     assert a.guest.try_to_run("sh", "-c", f"echo late >{a.target}/late && sync {a.target}/late")[0] != 0
     b.write("after", "of b")
     a.unpublish()
-    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+    until_done(a.unstage)  # the first time it says that data is lost
     assert reserved(b) == ([own], own)
     put_away(b)
     assert reserved(b) == ([own], own), "a may have it mounted still, for all that b knows"
@@ -133,7 +133,7 @@ def test_who_mounts_read_only_keeps_the_former_primary_out(shared, capability):
     assert reserved(b) == ([own], own) and not raw_write(a)
     assert b.read("before") == "of a"
     a.unpublish()
-    until_done(a.unstage, seconds=10)  # the first time it says that data is lost
+    until_done(a.unstage)  # the first time it says that data is lost
     put_away(b)
 
 
@@ -149,7 +149,7 @@ def test_a_former_primary_that_was_idle_stays_out(shared):
     put_away(b)
     late = a.guest.try_to_run("sh", "-c", f"echo late >{a.target}/late && sync {a.target}/late")[0] == 0
     a.unpublish()
-    until_done(a.unstage, seconds=10)
+    until_done(a.unstage)
     use(b, wish())
     found = b.guest.run("ls", b.target).split()
     put_away(b)

