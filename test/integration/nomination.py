@@ -9,7 +9,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from cluster import tools
 from cluster.waiting import until
 from kubernetes import client, watch
 
@@ -109,12 +108,19 @@ class GatedWorld(World):
     # ---- pods ----
 
     def pod(self, name: str, claims: list[str], *gates: str, **spec) -> None:
+        self.core.create_namespaced_pod(self.namespace, self._pod(name, claims, *gates, **spec))
+
+    def _pod(self, name: str, claims: list[str], *gates: str, **spec) -> dict:
         volumes = [{"name": claim, "persistentVolumeClaim": {"claimName": claim}} for claim in claims]
         main = {"name": "main", "image": "main", "resources": {"requests": {"cpu": "100m"}}}
-        self.core.create_namespaced_pod(self.namespace, {
-            "metadata": {"name": name},
-            "spec": {"containers": [main], "volumes": volumes, "automountServiceAccountToken": False,
-                     "schedulingGates": [{"name": gate} for gate in gates], **spec}})
+        return {"metadata": {"name": name},
+                "spec": {"containers": [main], "volumes": volumes, "automountServiceAccountToken": False,
+                         "schedulingGates": [{"name": gate} for gate in gates], **spec}}
+
+    def would_wait(self, name: str, claims: list[str]) -> bool:
+        """Whether the webhook would give that pod the gate."""
+        made = self.core.create_namespaced_pod(self.namespace, self._pod(name, claims), dry_run="All")
+        return GATE in [gate.name for gate in made.spec.scheduling_gates or []]
 
     def read_pod(self, name: str) -> client.V1Pod:
         return self.core.read_namespaced_pod(name, self.namespace)

@@ -18,6 +18,7 @@ from .release import Release
 
 ACCOUNT = "csi-azuredisk-scheduler-extender-sa"
 LEASE = "csi-azuredisk-controller"
+PATIENCE_S = 30  # that the API server has with the webhook; after the chart's 2 s a pod of a busy machine would have no gate
 
 
 class Webhook:
@@ -46,17 +47,17 @@ class Webhook:
         self.release.kubectl("delete", "--filename=-", objects=self.configurations())
         self.release.__exit__()
 
-    def configurations(self, authority: Authority | None = None) -> list[dict]:
+    def configurations(self, authority: Authority | None = None, seconds: int = PATIENCE_S) -> list[dict]:
         found = of_kind(self.release.objects, "MutatingWebhookConfiguration")
         for configuration in found if authority else ():
             bundle = base64.b64encode(authority.path("ca.crt").read_bytes()).decode()
-            configuration["webhooks"][0]["clientConfig"] = {
-                "url": f"https://localhost:{self.port}/placement", "caBundle": bundle}
+            configuration["webhooks"][0] |= {"timeoutSeconds": seconds, "clientConfig": {
+                "url": f"https://localhost:{self.port}/placement", "caBundle": bundle}}
         return found
 
-    def configure(self, authority: Authority) -> None:
-        """The API server trusts this one."""
-        self.release.kubectl("apply", "--filename=-", objects=self.configurations(authority))
+    def configure(self, authority: Authority, seconds: int = PATIENCE_S) -> None:
+        """The API server trusts this one, and waits so long for an answer."""
+        self.release.kubectl("apply", "--filename=-", objects=self.configurations(authority, seconds))
 
     def extender(self, *flags: str, **options: object) -> Extender:
         words = [word for word in self.release.arguments("csi-azuredisk-scheduler-extender")

@@ -85,10 +85,13 @@ def test_a_plug_in_grows_old_by_itself(apiserver, objects, tmp_path):
     objects.attachment("one", "a", "Attached")
     limit = "--heartbeat-limit=5s"
     with Extender(tmp_path / "log", limit, kubeconfig=apiserver.kubeconfig) as extender:
+        def are_young() -> bool:
+            for node in NODES:
+                objects.plugin(node)
+            return extender.scores(["one"], NODES) == [10, 0, 0]
+
         extender.until_ready()
-        for node in NODES:
-            objects.plugin(node)
-        expect(extender, ["one"], [10, 0, 0])
+        until(are_young, "they are heard of")
         until(lambda: extender.scores(["one"], NODES) == NEUTRAL, "old age")
 
 

@@ -33,6 +33,15 @@ def metrics(controller: Controller, prefix: str) -> dict[str, float]:
     return {name.removeprefix(prefix): float(value) for name, _, value in lines}
 
 
+def until_counted(controller: Controller, prefix: str, expected: dict[str, float]) -> None:
+    """What is done is counted when the API server has answered."""
+    until(lambda: metrics(controller, prefix) == expected, f"{prefix} {expected}")
+
+
+def proposals(world: GatedWorld) -> list[str]:
+    return [e.message for e in world.core.list_namespaced_event(world.namespace).items if e.reason == "NodeProposed"]
+
+
 def test_pods_land_on_their_replicas(world, controller):
     """The nodes of their primaries are drained."""
     home = world.nodes[0]
@@ -45,10 +54,9 @@ def test_pods_land_on_their_replicas(world, controller):
         for name in names:
             world.pod(name, [name], GATE)
         assert world.landed(names) == wanted
-    assert metrics(controller, "azuredisk_pods_nominated_total") == {"": len(names)}
-    assert metrics(controller, "azuredisk_placement_gate_seconds_count") == {"": len(names)}
-    events = [e.message for e in world.core.list_namespaced_event(world.namespace).items if e.reason == "NodeProposed"]
-    assert any(wanted["db-0"] in text for text in events)
+    until_counted(controller, "azuredisk_pods_nominated_total", {"": len(names)})
+    until_counted(controller, "azuredisk_placement_gate_seconds_count", {"": len(names)})
+    until(lambda: any(wanted["db-0"] in text for text in proposals(world)), "an event")
 
 
 def test_a_pod_stays_where_its_disk_is(world, controller):
@@ -68,7 +76,7 @@ def test_the_gate_goes_if_nothing_can_be_proposed(world, controller):
         world.until_ungated(name)
         assert world.nominated(name) is None
     reasons = {'{reason="NoVolume"}': 2, '{reason="NoReplica"}': 1, '{reason="NodesRefused"}': 1}
-    assert metrics(controller, "azuredisk_pods_ungated_total") == reasons
+    until_counted(controller, "azuredisk_pods_ungated_total", reasons)
 
 
 def test_the_gates_of_others_stay(world, controller):
@@ -77,7 +85,7 @@ def test_the_gates_of_others_stay(world, controller):
     world.until_ungated("db")
     assert world.gates("db") == [OTHER_GATE, f"{OTHER_GATE}-too"]
     assert world.nominated("db") is None  # it would be old when they let the pod go
-    assert metrics(controller, "azuredisk_pods_ungated_total") == {'{reason="OtherGates"}': 1}
+    until_counted(controller, "azuredisk_pods_ungated_total", {'{reason="OtherGates"}': 1})
 
 
 def test_a_pod_goes_where_a_switchover_wants_it(world, controller):
@@ -99,8 +107,8 @@ def test_a_new_leader_lets_through_who_waits(world):
     world.pod("db", ["db"], GATE)
     world.pod("plain", [], GATE)
     with Controller(world, "two", NOMINATE):
-        world.until_ungated("plain", 10)
-        world.until_ungated("db", 10)
+        world.until_ungated("plain")
+        world.until_ungated("db")
     assert world.nominated("db") == world.nodes[3]
 
 

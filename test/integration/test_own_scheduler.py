@@ -89,6 +89,7 @@ def scheduler(folder: Path, release: Release, authority: Authority, extender: Ex
     kubeconfig = release.kubeconfig(f"{SCHEDULER}-sa")  # where a pod has the token of its account
     configuration = yaml.safe_load(text)
     configuration["clientConnection"]["kubeconfig"] = str(kubeconfig)
+    configuration["extenders"][0]["httpTimeout"] = "30s"  # a busy machine would do without the extender
     folder.mkdir()
     found = Scheduler(free_port(), folder / "log")
     (folder / "config.yaml").write_text(yaml.safe_dump(configuration))
@@ -142,7 +143,7 @@ def a_node_is_chosen_for_a_new_volume(objects: Placement) -> None:
         claim = objects.core.read_namespaced_persistent_volume_claim("new", "default")
         return (claim.metadata.annotations or {}).get("volume.kubernetes.io/selected-node") in NODES
 
-    until(chosen, "the choice of a node", 20)
+    until(chosen, "the choice of a node")
 
 
 def a_proposed_node_comes_first(objects: Placement) -> None:
@@ -150,7 +151,7 @@ def a_proposed_node_comes_first(objects: Placement) -> None:
     objects.core.create_namespaced_pod("default", gated("proposed", "db-0"))
     objects.core.patch_namespaced_pod_status("proposed", "default", {"status": {"nominatedNodeName": "e"}})
     objects.core.patch_namespaced_pod("proposed", "default", {"spec": {"schedulingGates": None}})
-    assert landed(objects, ["proposed"], 20) == {"proposed": "e"}
+    assert landed(objects, ["proposed"]) == {"proposed": "e"}
 
 
 def gated(name: str, claim: str) -> dict:
@@ -164,7 +165,7 @@ def both_are_well(release: Release, one: Scheduler, two: Scheduler) -> None:
     [container] = [c for d in of_kind(release.objects, "Deployment") for c in d["spec"]["template"]["spec"]["containers"]
                    if c["name"] == "kube-scheduler"]
     for each in one, two:
-        until(lambda: each.probes(container) == [200, 200], "the probes' approval", 20)
+        until(lambda: each.probes(container) == [200, 200], "the probes' approval")
 
 
 def metrics_are_for_those_who_may_read_them(apiserver: ApiServer, one: Scheduler) -> None:

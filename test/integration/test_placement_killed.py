@@ -3,6 +3,7 @@
 import contextlib
 
 import pytest
+from cluster.waiting import until
 
 from .driver_world import Controller
 from .nomination import GATE, GatedWorld, GateTimes
@@ -45,6 +46,7 @@ def test_a_pod_waits_for_seconds_only(world, webhook, times, killed):
     with Controller(world, "one", *flags) as controller, webhook.extender(objects) as extender:
         extender.until_ready()
         world.volume(controller, name, world.nodes[0])
+        until(lambda: world.would_wait(name, [name]), "the webhook knows the leader and the disk")
         controller.pause()  # so that nothing is decided before somebody is killed
         world.pod(name, [name])
         held_back = GATE in world.gates(name)

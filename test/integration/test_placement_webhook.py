@@ -70,7 +70,7 @@ def test_a_gate_comes_and_goes(core, extender):
     assert gated(core.create_namespaced_pod("default", pod("db", ["one"])))
     until(lambda: not is_gated(core, "db"), "the removal of the gate")
     assert time.monotonic() - begin > 4
-    assert extender.metrics()['azuredisk_placement_overdue_gates_total{result="ok"}'] == 1
+    until(lambda: extender.metrics().get('azuredisk_placement_overdue_gates_total{result="ok"}') == 1, "it is counted")
 
 
 def test_a_gate_does_not_outlive_a_restart(core, webhook, extender):
@@ -78,16 +78,17 @@ def test_a_gate_does_not_outlive_a_restart(core, webhook, extender):
     extender.kill()
     time.sleep(6)
     assert is_gated(core, "db")
+    said = len(extender.log.read_text())
     with webhook.extender():
         until(lambda: not is_gated(core, "db"), "the removal of the gate")
-    assert "was overdue and is removed" in extender.log.read_text()
+        until(lambda: "was overdue and is removed" in extender.log.read_text()[said:], "it says so")
 
 
-def test_who_ends_removes_its_gates(core, extender):
-    assert gated(core.create_namespaced_pod("default", pod("db", ["one"])))
-    time.sleep(1)  # its watch has told it of the pod by then, and nothing else shows that it has
-    extender.close()
-    extender.killed = True
+def test_who_ends_removes_its_gates(core, webhook):
+    core.create_namespaced_pod("default", changed(schedulingGates=[{"name": GATE}]))
+    with webhook.extender() as extender:
+        extender.until_ready()
+        gates_are_added(webhook, core)  # so it has read the pods that have one
     assert not is_gated(core, "db")
 
 
@@ -153,13 +154,15 @@ def test_excluded_namespaces(core, objects, extender, namespace):
 # ---- nobody waits for us ----
 
 def test_no_gate_without_a_leader(core, webhook, extender):
+    def is_added() -> bool:
+        return gated(core.create_namespaced_pod("default", pod("db", ["one"]), dry_run="All"))
+
     webhook.lead(seconds=1)
-    time.sleep(1.5)
-    assert not gated(core.create_namespaced_pod("default", pod("a", ["one"])))
+    until(lambda: not is_added(), "no gate")
     webhook.lead()
-    until(lambda: gated(core.create_namespaced_pod("default", pod("b", ["one"]), dry_run="All")), "a gate again")
+    until(is_added, "a gate again")
     webhook.lead(holder="")
-    until(lambda: not gated(core.create_namespaced_pod("default", pod("c", ["one"]), dry_run="All")), "no more gates")
+    until(lambda: not is_added(), "no more gates")
 
 
 def test_a_wrong_certificate_costs_only_the_advice(core, webhook, extender, tmp_path):
@@ -182,14 +185,20 @@ def test_without_the_extender_pods_are_made(core, webhook):
     assert time.monotonic() - begin < DEFAULT_PATIENCE
 
 
-def test_an_extender_that_hangs_costs_two_seconds(core, extender):
+def test_an_extender_that_hangs_costs_two_seconds(core, webhook, extender):
+    """Which is what the chart says."""
+    def is_made_in_time() -> bool:
+        begin = time.monotonic()
+        assert not gated(core.create_namespaced_pod("default", pod("db", ["one"]), dry_run="All"))
+        return time.monotonic() - begin < DEFAULT_PATIENCE
+
     Process.of(extender.process.pid).stop()
     try:
-        begin = time.monotonic()
-        assert not gated(core.create_namespaced_pod("default", pod("db", ["one"])))
-        assert time.monotonic() - begin < DEFAULT_PATIENCE
+        webhook.configure(webhook.authority, seconds=2)
+        until(is_made_in_time, "the new configuration")
     finally:
         extender.process.send_signal(subprocess.signal.SIGCONT)
+        webhook.configure(webhook.authority)
 
 
 # ---- strangers ----

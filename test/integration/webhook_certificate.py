@@ -18,6 +18,7 @@ from .apiserver import ApiServer, free_port
 from .driver_world import Controller, World
 from .extender import Extender
 from .placement import pod
+from .placement_webhook import PATIENCE_S
 from .release import Release
 
 GATE = "disk.csi.azure.com/placement"
@@ -138,7 +139,10 @@ class Installation:
         self.release.__exit__()
 
     def configurations(self) -> list[dict]:
-        return of_kind(self.release.objects, "MutatingWebhookConfiguration")
+        found = of_kind(self.release.objects, "MutatingWebhookConfiguration")
+        for configuration in found:
+            configuration["webhooks"][0]["timeoutSeconds"] = PATIENCE_S
+        return found
 
     def apply(self, *words: str) -> None:
         """As somebody who renders the chart and applies what comes out."""
