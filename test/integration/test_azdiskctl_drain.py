@@ -62,7 +62,8 @@ def test_pods_move_those_with_replicas_first(objects, make, ctl):
     assert process.returncode == 0, steps
     drained = json.loads(output)
     assert outcomes(drained) == [("default/db-0", "moved", "b"), ("default/archive-0", "moved", "c")]
-    assert [s["text"] for s in drained["steps"]].index("evicted pod default/db-0") < steps.count("\n")
+    texts = [step["text"] for step in drained["steps"]]
+    assert texts.index("evicted pod default/db-0") < texts.index("evicted pod default/archive-0")
     assert "warning: pod default/archive-0 has no ready replica to go to: volume archive has no replica\n" in steps
     assert "cordoned node a" in steps and is_cordoned(objects)
     after = {p.metadata.name: p.metadata.uid for p in objects.core.list_namespaced_pod("default").items}

@@ -73,6 +73,7 @@ def attachment(node: str) -> dict:
 def test_what_is_there_and_what_comes(server, number):
     with Follower(server) as follower:
         until(lambda: server.follows("controller") and server.follows("extender"), "the logs are followed")
+        until(lambda: len(follower.lines) >= 3, "what is there")
         assert follower.texts() == ["first", "second", "third"], "in the order of time"
         server.say("extender", "10:00:04Z fourth\x1b[2J")
         follower.until("first", "second", "third", r"fourth\x1b[2J")
@@ -177,6 +178,7 @@ def test_pods_that_cannot_be_listed(server):
 def test_as_data(server, form, read):
     with Follower(server, "-o", form) as follower:
         until(lambda: server.follows("controller"), "the log is followed")
+        until(lambda: any("third" in line for line in follower.lines), "what is there")
         server.say("controller", "10:00:04Z fourth")
         until(lambda: any("fourth" in line for line in follower.lines), "the line")
         assert follower.ends() == ""
