@@ -35,15 +35,17 @@ def whereabouts(world: World) -> str:
 
 
 def seen_since(world: World, version: str) -> list[str]:
-    """The states that a watcher has seen, each once as long as it lasts, "-" for none; "!" when it is to go."""
+    """The states that a watcher has seen, up to the end, each once as long as it lasts, "-" for none; "!" when it is to go."""
     where = GROUP, VERSION, world.namespace, "azvolumeattachments"
     seen = [""]
     for event in watch.Watch().stream(world.custom.list_namespaced_custom_object, *where,
-                                      resource_version=version, timeout_seconds=2):
+                                      resource_version=version, timeout_seconds=60):
         item = event["object"]
         state = item.get("status", {}).get("state", "-") + "!" * ("deletionTimestamp" in item["metadata"])
         state = "gone" if event["type"] == "DELETED" else state
         seen += [state] if state != seen[-1] else []
+        if state == "gone":
+            break
     return seen[1:]
 
 

@@ -241,7 +241,7 @@ def test_custom_resources_alone_are_enough(world, controller):
     until(lambda: world.find("azvolumes", "by-hand").get("status", {}).get("state") == "Created", "created")
     publish(controller, simulator.disk_id("BY-HAND"), world.nodes[2])
     until(lambda: sorted(world.roles("by-hand").values()) == ["Primary Attached", "Replica Attached"],
-          "one replica, as the volume says", 20)
+          "one replica, as the volume says")
     world.delete("azvolumes", "by-hand")
     world.azure.control("PATCH", "latency", {"get": "0s"})
     assert "c" in world.roles("by-hand"), "a published volume stays"
