@@ -1,5 +1,6 @@
 """ControllerModifyVolume: what a disk becomes, when, and what is said where it cannot."""
 
+import grpc
 import pytest
 from azsim import simulator
 from cluster.waiting import until
@@ -160,9 +161,13 @@ def test_a_disk_is_converted_in_the_background(world, controller):
     assert not first.done()
     first.cancel()
     assert record(world)["status"]["annotation"]["disk.csi.azure.com/disk-sku"] == "PremiumV2_LRS"
-    with refused("DEADLINE_EXCEEDED", "converting"):
-        controller.csi.begin("Controller/ControllerModifyVolume", timeout=1, volume_id=volume,
-                             mutable_parameters={"skuName": "PremiumV2_LRS"}).result()
+
+    def is_told() -> bool:
+        failure = controller.csi.begin("Controller/ControllerModifyVolume", timeout=2, volume_id=volume,
+                                       mutable_parameters={"skuName": "PremiumV2_LRS"}).exception()
+        return failure.code() == grpc.StatusCode.DEADLINE_EXCEEDED and "converting" in failure.details()
+
+    until(is_told, "the controller says why, before the caller's time is over")
 
 
 def test_a_cached_disk_is_converted_when_it_is_detached(world, controller, disk, azure_sdk):
