@@ -61,7 +61,7 @@ class Started:
                 raise RuntimeError(f"{self.words} has ended: {self.process.stdout.read()}")
             return condition()
 
-        until(check, what, COMMAND_S)
+        until(check, what)
 
     def ends(self) -> None:
         """Well, and of itself."""

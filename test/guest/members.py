@@ -166,7 +166,7 @@ class SharedVolume:
 
     def put_away(self, member: Member) -> None:
         """The first time it may say that data is lost."""
-        until_done(self.of(member).unstage, seconds=30)
+        until_done(self.of(member).unstage)
         demote(self.of(member))
 
     def holder(self) -> Member | None:

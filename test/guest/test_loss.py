@@ -34,7 +34,7 @@ def test_the_disk_goes_while_it_is_used(volume, node):
     raw.unstage()
     for v in (ext4, xfs):
         v.unpublish()
-        until_done(v.unstage, seconds=10 * v.guest.slowness)  # the first time it may say that data is lost
+        until_done(v.unstage)  # the first time it may say that data is lost
     assert not any(node.mounted(v.staging) for v in wanted)
     assert time.monotonic() - began < 30 * raw.guest.slowness
     # It comes back with what was on it.
@@ -56,7 +56,7 @@ def test_it_comes_back_while_it_is_staged(volume, node):
     v.unpublish()
     node.detach(v.lun)
     node.attach(v.disk, v.lun)
-    until_done(v.stage, seconds=10 * v.guest.slowness)  # the first time it may say that data is lost
+    until_done(v.stage)  # the first time it may say that data is lost
     v.publish()
     assert v.read("data") == "on the disk" and is_well(v)
     v.unpublish()
@@ -72,5 +72,5 @@ def test_another_disk_in_the_place_of_one_in_use(volume, node):
     node.attach(other, v.lun)
     assert trouble(v)
     v.unpublish()
-    until_done(v.unstage, seconds=10 * v.guest.slowness)
+    until_done(v.unstage)
     assert not any(other.image.read_bytes()), "nothing was written to it"
