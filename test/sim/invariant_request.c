@@ -129,7 +129,9 @@ static bool may_come(const struct invariants *invariants, const struct record *r
 {
     const struct model *azure = invariants->sim->azure;
     const struct operation *operation = operation_find(azure, record->attaching);
-    bool azure_troubles = invariants->server_troubles > invariants->control_troubles;
+    uint64_t calm_ms = loop_now(invariants->sim->loop) - invariants->server_trouble_at;
+    bool azure_troubles = invariants->server_troubles > invariants->control_troubles ||
+                          calm_ms < SETTLING_MS; /* who waited for the end has not looked yet */
     int64_t learned_ms = azure_troubles ? LEARNED_MS : SETTLING_MS;
 
     return operation && (operation->status == OPERATION_IN_PROGRESS ||
