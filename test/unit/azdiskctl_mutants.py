@@ -49,7 +49,7 @@ AZDISKCTL_MUTANTS = [
            test="flags"),
     Mutant("the pods of a namespace are those of the cluster", "azdiskctl/ungate.c",
            "config->kube, &PODS, config->namespace_, &query", "config->kube, &PODS, NULL, &query", test="ungate"),
-    Mutant("a gate that a policy keeps counts as gone", "azdiskctl/ungate.c",
+    Mutant("a gate that a policy keeps is told as none", "azdiskctl/ungate.c",
            "    if (json_equal(now, patch))\n        return err;", "    if (json_equal(now, patch))\n        return err_as(err, ERR_NOT_FOUND);",
            test="ungate"),
     Mutant("a gate that has another place by now stays", "azdiskctl/ungate.c",
