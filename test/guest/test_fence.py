@@ -162,7 +162,8 @@ def test_a_former_primary_whose_successor_is_gone_stays_out(shared):
     use(a, wish())
     a.write("before", "of a")
     key = key_on_record(a)
-    a.guest.run("python3", SCSI, device(a), "register", "0")
+    for v, own in ((b, FOREIGN), (a, "0"), (b, "0")):  # of b's the disk's generation shows that there was somebody
+        v.guest.run("python3", SCSI, device(v), "register", own)
     assert reserved(b) == ([], "")
     until(lambda: a.cloud.fence(a.name) == f"lost {key}", "a notices")
     assert a.guest.try_to_run("sh", "-c", f"echo late >{a.target}/late && sync {a.target}/late")[0] != 0
