@@ -229,17 +229,23 @@ static void test_what_was_only_unpublished_is_unmounted(void **state)
 
 /* ---- calls ---- */
 
+/* One that has not ended when kubelet begins anew, and the mount on record. */
+static void call_of_former_kubelet(struct task *self, struct world *world, struct scene *scene)
+{
+    world_begin(world, scene);
+    start(world);
+    let_look(self, world);
+    assert_ok(in_flight_begin(&world->node.volumes, VOLUME));
+    left_mounts_kubelet_began(&world->node);
+    AWAIT(is_on_record(world));
+}
+
 /* It may write for long, and nobody takes the disk meanwhile. */
 static void former_call(struct task *self, struct scene *scene)
 {
     struct world world;
 
-    world_begin(&world, scene);
-    start(&world);
-    let_look(self, &world);
-    assert_ok(in_flight_begin(&world.node.volumes, VOLUME));
-    left_mounts_kubelet_began(&world.node);
-    AWAIT(is_on_record(&world));
+    call_of_former_kubelet(self, &world, scene);
     let_look(self, &world);
     assert_true(is_mounted(&world) && is_on_record(&world));
     in_flight_end(&world.node.volumes, VOLUME);
@@ -257,12 +263,7 @@ static void known_meanwhile(struct task *self, struct scene *scene)
 {
     struct world world;
 
-    world_begin(&world, scene);
-    start(&world);
-    let_look(self, &world);
-    assert_ok(in_flight_begin(&world.node.volumes, VOLUME));
-    left_mounts_kubelet_began(&world.node);
-    AWAIT(is_on_record(&world));
+    call_of_former_kubelet(self, &world, scene);
     left_mount_called(&world.node, "/V");
     in_flight_end(&world.node.volumes, VOLUME);
     AWAIT(!world.job);
