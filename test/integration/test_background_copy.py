@@ -173,7 +173,8 @@ def test_the_disk_counts_and_not_its_record(world, controller, azure_sdk):
     until(lambda: world.calls("disks.get", before), "the disk is looked at")
     assert world.find("azsnapshots", "snapshot-1")["status"]["completionPercent"] < 100
     until(lambda: size_of(world) == 10, "it grows later", 60)
-    assert growth.exception() is None or growth.code() == grpc.StatusCode.ABORTED
+    if growth.exception():  # it takes as long as the caller's patience, or longer
+        assert growth.code() in (grpc.StatusCode.ABORTED, grpc.StatusCode.DEADLINE_EXCEEDED)
     status = world.find("azsnapshots", "snapshot-1")["status"]
     assert (status["completionPercent"], status.get("error")) == (100, None)
 
