@@ -45,6 +45,8 @@ struct leading {
     struct list reservations; /* of struct reservation; attachment/status.c */
     /* Uids of attachments that the cloud was seen to have; attachment/snapshot.c. */
     struct string_set verified;
+    /* Uids of attachments whose disk lets changes of its VM fail; attachment/failed_attach.c. */
+    struct string_set failed_attaches;
     /* Keys of primaries that the cloud has begun to attach; attachment/snapshot.c. */
     struct string_set accepted;
     /* Volumes that have fewer replicas than wanted; replica/unschedulable.c. */

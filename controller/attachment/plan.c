@@ -245,6 +245,12 @@ static struct attachment_plan next_of_moved(const struct attachment_snapshot *in
     return step(!in->instance || in->vm_refreshed ? STEP_FORGET_VM : STEP_REFRESH_VM);
 }
 
+/* Of what was attached before, and is on record without a LUN, a pod may have the disk in use. */
+static struct attachment_plan next_of_failed(const struct attachment_snapshot *in)
+{
+    return step(in->failed_attach && in->state == ATTACHMENT_ATTACHING ? STEP_DETACH : STEP_REPAIR);
+}
+
 /* The model has the disk already: attached before, by us or by somebody else. */
 static struct attachment_plan next_of_present(const struct attachment_snapshot *in,
                                               const struct cloud_slot *slot)
@@ -255,7 +261,7 @@ static struct attachment_plan next_of_present(const struct attachment_snapshot *
     case CLOUD_INSTANCE_CHANGING:
         return step(STEP_REQUEUE);
     case CLOUD_INSTANCE_FAILED:
-        return step(STEP_REPAIR);
+        return next_of_failed(in);
     }
     return step(STEP_NONE);
 }

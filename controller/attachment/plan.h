@@ -13,6 +13,8 @@
  *   - a replica waits until the cloud has begun to attach the primary; there are never more than
  *     max_shares attachments;
  *   - "attached" is recorded only if a settled model says so;
+ *   - a disk that the model has and Azure cannot attach does not stay there, where it lets every
+ *     other change of the VM fail;
  *   - if the model has another disk at a recorded LUN, that LUN is removed from the record before
  *     anything else;
  *   - a primary is detached only if an unpublish has been requested, whatever happens to its Node;
@@ -75,6 +77,8 @@ struct attachment_snapshot {
     bool size_differs; /* the disk has grown since the attachment's record was written */
     bool verified; /* "attached" was compared with the cloud since this process has been the leader
                     */
+
+    bool failed_attach; /* a repair of the VM for the sake of this disk has failed */
 
     bool volume_ready; /* the AzVolume exists, has its disk and is not being deleted */
     unsigned max_shares;

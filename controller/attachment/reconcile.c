@@ -6,6 +6,7 @@
 #include "controller/attachment/attach.h"
 #include "controller/attachment/attacher_calls.h"
 #include "controller/attachment/disk_owner.h"
+#include "controller/attachment/failed_attach.h"
 #include "controller/attachment/snapshot.h"
 #include "controller/attachment/status.h"
 #include "lib/base/alloc.h"
@@ -217,6 +218,8 @@ static struct err *attach_and_record(struct task *self, struct attachment_work *
     bool attached;
 
     struct err *err = attach_disk(self, work, plan, urgency_of(work), &seen, &attached);
+    if (!attached)
+        failed_attach_take_back(self, work, urgency_of(work));
     expect_others(work);
     TRY(err);
     if (!attached)
@@ -243,7 +246,6 @@ static struct err *take_step(struct task *self, struct attachment_work *work,
                              const struct attachment_plan *plan, bool *ret_go_on)
 {
     struct controller *controller = work->controller;
-    struct cloud *cloud = controller->cloud;
 
     *ret_go_on = true;
     switch (plan->step) {
@@ -262,13 +264,14 @@ static struct err *take_step(struct task *self, struct attachment_work *work,
     case STEP_REMOVE_FINALIZER:
         *ret_go_on = false;
         attachment_set_verified(controller, work->object->metadata->uid, false);
+        failed_attach_forget(controller, work->object->metadata->uid);
         return attachment_set_finalizer(self, work, false);
     case STEP_RECORD_ATTACHING:
         return status_set_attaching(self, work, plan->lun);
     case STEP_ATTACH:
         return attach_and_record(self, work, plan);
     case STEP_REPAIR:
-        return cloud->ops->instance_repair(self, cloud, work->instance_id, urgency_of(work));
+        return failed_attach_repair(self, work, urgency_of(work));
     case STEP_RECORD_ATTACHED:
         return status_set_attached(self, work, plan->lun);
     case STEP_RECORD_ROLE:

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "controller/attachment/failed_attach.h"
 #include "controller/attachment/kept_fence.h"
 #include "controller/cache/colocation.h"
 #include "controller/cache/published.h"
@@ -40,6 +41,7 @@ bool attachment_has_come(const struct controller *controller, const struct kube_
 void attachment_forget_learned(struct controller *controller)
 {
     string_set_clear(&controller->leading->verified);
+    string_set_clear(&controller->leading->failed_attaches);
     string_set_clear(&controller->leading->accepted);
 }
 
@@ -127,6 +129,7 @@ static void gather_own(const struct controller *controller, const struct kube_ob
     in->node_exists = spec->node_name && store_get(controller->nodes, spec->node_name) != NULL;
     in->verified = controller->leading &&
                    string_set_has(&controller->leading->verified, object->metadata->uid);
+    in->failed_attach = failed_attach_is_known(controller, object->metadata->uid);
     in->disk_id = spec->volume__id;
 }
 

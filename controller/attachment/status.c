@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "controller/attachment/failed_attach.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
 #include "lib/rt/backoff.h"
@@ -144,6 +145,7 @@ struct err *status_set_attached(struct task *self, struct attachment_work *work,
     add_vm(work, status);
     TRY(patch_reserved(self, work, NO_LUN, status));
     attachment_set_verified(work->controller, work->object->metadata->uid, true);
+    failed_attach_forget(work->controller, work->object->metadata->uid);
     return NULL;
 }
 

@@ -80,6 +80,13 @@ static const struct row rows[] = {
     {"a failed change is carried out again", "P", "P", "attaching", 1, "", "failed 4: 1=d",
      "repair"},
     {"an earlier detach must end first", "P", "", "new", -1, "", "changing 4: 1=D", "requeue"},
+    {"one that fails again takes its disk along", "P", "P", "attaching", 1, "hopeless",
+     "failed 4: 1=d", "detach"},
+    {"but for one that may be in use", "P", "P", "new", -1, "hopeless", "failed 4: 1=d", "repair"},
+    {"and when the disk has gone it is tried anew", "P", "P", "attaching", 1, "hopeless",
+     "failed 4: 0=x", "attach 1"},
+    {"it has come after all", "P", "P", "attaching", 1, "hopeless", "ok 4: 1=d",
+     "record-attached 1"},
     {"it never does where it failed, unless it is carried out again", "P", "", "new", -1, "",
      "failed 4: 1=D", "repair"},
     {"nor where it was forgotten", "P", "", "new", -1, "", "ok 4: 1=D", "repair"},
@@ -339,6 +346,7 @@ static void apply_flags(const char *flags, struct attachment_snapshot *in,
     in->node_exists = !strstr(flags, "no-node");
     in->volume_ready = !strstr(flags, "no-volume");
     in->verified = strstr(flags, "verified");
+    in->failed_attach = strstr(flags, "hopeless");
     in->since_boot = !strstr(flags, "former-boot");
     in->size_differs = strstr(flags, "size-differs");
     in->primary_attached = strstr(flags, "primary-attached");
