@@ -130,8 +130,8 @@ static const struct option_row rows[] = {
         "and its volumes of which the class or the pods ask for it are failed over; 0: never "
         "(docs/failover.md)"),
     INT_FLAG("failover-max-silent", flags.settings.failover_max_silent, 0, 100,
-             "Percentage of all nodes, but at least two nodes, that may be silent at once; when "
-             "there are more, none is failed over"),
+             "Percentage of all nodes, but at least two nodes, that may be silent at once, not "
+             "counting a zone that is lost; when there are more, none is failed over"),
     TEXT_FLAG(
         "scheduler-extender", flags.settings.scheduler_extender,
         "Namespace and label app of the scheduler extender's pods, NAMESPACE/APP: those on a "

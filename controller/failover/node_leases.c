@@ -201,12 +201,15 @@ static struct err *read_leases(struct task *self, struct node_leases *leases)
     return NULL;
 }
 
-static bool is_in_service(void *ctx, const char *name)
+static const char *zone_in_service(void *ctx, const char *name)
 {
     const struct controller *controller = ctx;
     const struct kube_object *node = store_get(controller->nodes, name);
 
-    return node && !node_is_out_of_service(KUBE_AS(Api__Node, node));
+    if (!node || node_is_out_of_service(KUBE_AS(Api__Node, node)))
+        return NULL;
+    const char *zone = kube_label(node->metadata, ZONE_OF_KUBERNETES);
+    return zone ? zone : "";
 }
 
 /* A node that was given up may be off for days: what is left to do for it, the changes of objects
@@ -215,7 +218,7 @@ static void on_news(void *ctx, const char *node, bool changed)
 {
     struct node_leases *leases = ctx;
     bool silent = silence_since(&leases->silence, node) != NULL;
-    bool waits = silent && is_in_service(leases->controller, node);
+    bool waits = silent && zone_in_service(leases->controller, node);
 
     if (!silent)
         forget(leases, node);
@@ -227,7 +230,7 @@ static void on_news(void *ctx, const char *node, bool changed)
 /* What is decided by the news, goes by how many are overdue. */
 static void tell_news(struct node_leases *leases)
 {
-    silence_note_overdue(&leases->silence, is_in_service, leases->controller);
+    silence_note_overdue(&leases->silence, zone_in_service, leases->controller);
     leases->n_silent = 0;
     silence_each_news(&leases->silence, on_news, leases);
     metric_set(&METRIC_SILENT_NODES, leases->n_silent);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "controller/failover/silent_zones.h"
 #include "lib/api/names.h"
 #include "lib/base/alloc.h"
 #include "lib/base/hash.h"
@@ -25,8 +26,9 @@ struct silent_node {
     char *kubelet_renewed; /* in the words of kubelet's Lease, when it was seen last; or NULL */
     uint64_t kubelet_ms;   /* for which it has been so */
     unsigned read;
-    bool told;   /* to be silent */
-    bool counts; /* as overdue */
+    bool told;    /* to be silent */
+    bool overdue; /* and its node is in service */
+    char *zone;   /* of such a node, or of one that is heard of; NULL: it is out of service */
     UT_hash_handle hh;
 };
 
@@ -38,6 +40,7 @@ static void drop(struct silence *silence, struct silent_node *entry)
     free(entry->holder);
     free(entry->boot_id);
     free(entry->kubelet_renewed);
+    free(entry->zone);
     free(entry);
 }
 
@@ -220,20 +223,27 @@ void silence_each_news(struct silence *silence,
     }
 }
 
-void silence_note_overdue(struct silence *silence, bool (*fn)(void *ctx, const char *node),
-                          void *ctx)
+void silence_note_overdue(struct silence *silence,
+                          const char *(*zone_of)(void *ctx, const char *node), void *ctx)
 {
-    HASH_FOREACH(silence->nodes, entry)
-        entry->counts = is_overdue(silence, entry) && fn(ctx, entry->node);
+    HASH_FOREACH(silence->nodes, entry) {
+        free(entry->zone);
+        entry->zone = mem_strdup(zone_of(ctx, entry->node));
+        entry->overdue = entry->zone && is_overdue(silence, entry);
+    }
 }
 
 unsigned silence_overdue_with(const struct silence *silence, const char *node)
 {
     const struct silent_node *with = find(silence, node);
     int64_t since_us = with ? with->renewed_us - (int64_t)TOGETHER_MS * US_IN_MS : 0;
-    unsigned n = 0;
+    struct silent_zones zones = {0};
 
-    HASH_FOREACH(silence->nodes, entry)
-        n += entry->counts && entry->renewed_us >= since_us;
+    HASH_FOREACH(silence->nodes, entry) {
+        if (entry->zone && (!entry->overdue || entry->renewed_us >= since_us))
+            silent_zones_add(&zones, entry->zone, entry->overdue);
+    }
+    unsigned n = silent_zones_count(&zones);
+    silent_zones_fini(&zones);
     return n;
 }

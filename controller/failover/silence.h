@@ -58,12 +58,13 @@ uint64_t silence_ms(const struct silence *silence, const char *node);
 void silence_each_news(struct silence *silence,
                        void (*fn)(void *ctx, const char *node, bool changed), void *ctx);
 
-/* Asks fn(ctx, node) whether it counts, for each that is silent, or will be before a renewal and a
- * read have passed: whoever was cut off with a node that is silent by now, whenever its own
- * renewals were due. */
-void silence_note_overdue(struct silence *silence, bool (*fn)(void *ctx, const char *node),
-                          void *ctx);
-/* How many of those that count fell silent with the node, itself included, or after it. What fell
- * silent more than 10 minutes before had a reason of its own: a node that nobody removes when its
- * machine is deallocated would count for ever. Of a node without a Lease: all. */
+/* Notes which are silent, or will be before a renewal and a read have passed: whoever was cut off
+ * with a node that is silent by now, whenever its own renewals were due. `zone_of` returns the
+ * node's zone, "" if it has none, NULL if the node is out of service and does not count. */
+void silence_note_overdue(struct silence *silence,
+                          const char *(*zone_of)(void *ctx, const char *node), void *ctx);
+/* How many of those fell silent with the node, itself included, or after it, but for those of zones
+ * that are lost (silent_zones.h). What fell silent more than 10 minutes before had a reason of its
+ * own: a node that nobody removes when its machine is deallocated would count for ever. Of a node
+ * without a Lease: all. */
 unsigned silence_overdue_with(const struct silence *silence, const char *node);

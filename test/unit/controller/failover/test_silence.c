@@ -274,14 +274,22 @@ static void test_kubelets_silence_counts_like_the_plugins(void **state)
     silence_clear(&seen.silence);
 }
 
-static bool is_other_than(void *ctx, const char *node)
+/* The node that is `ctx` is out of service. */
+static const char *no_zone(void *ctx, const char *node)
 {
-    return !ctx || strcmp(ctx, node) != 0;
+    return ctx && strcmp(ctx, node) == 0 ? NULL : "";
+}
+
+/* Their names begin with it. */
+static const char *zone_by_name(void *ctx, const char *node)
+{
+    (void)ctx;
+    return node[0] == '1' ? "1" : "2";
 }
 
 static unsigned overdue(struct seen *seen)
 {
-    silence_note_overdue(&seen->silence, is_other_than, NULL);
+    silence_note_overdue(&seen->silence, no_zone, NULL);
     return silence_overdue_with(&seen->silence, "a");
 }
 
@@ -338,8 +346,31 @@ static void test_one_that_died_long_before_had_a_reason_of_its_own(void **state)
     assert_int_equal(overdue(&seen), 3);
     assert_int_equal(silence_overdue_with(&seen.silence, "before"), 4);
     assert_int_equal(silence_overdue_with(&seen.silence, "unknown"), 4);
-    silence_note_overdue(&seen.silence, is_other_than, (void *)(uintptr_t) "with");
+    silence_note_overdue(&seen.silence, no_zone, (void *)(uintptr_t) "with");
     assert_int_equal(silence_overdue_with(&seen.silence, "a"), 2);
+    silence_clear(&seen.silence);
+}
+
+static void test_those_of_a_lost_zone_do_not_count(void **state)
+{
+    struct seen seen = start();
+    static const char *const nodes[] = {"1-a", "1-b", "1-c", "2-a", "2-b"};
+    char heard[8];
+
+    (void)state;
+    while (!silence_since(&seen.silence, "1-a")) {
+        silence_begin(&seen.silence, seen.now);
+        snprintf(heard, sizeof heard, "%u", seen.silence.reads);
+        for (size_t i = 0; i < COUNT_OF(nodes); i++)
+            note(&seen, nodes[i], "boot", i < 4 ? "1" : heard, 2);
+        silence_end(&seen.silence, seen.now);
+        seen.now += PERIOD;
+    }
+    silence_note_overdue(&seen.silence, no_zone, NULL);
+    assert_int_equal(silence_overdue_with(&seen.silence, "1-a"), 4);
+    silence_note_overdue(&seen.silence, zone_by_name, NULL);
+    assert_int_equal(silence_overdue_with(&seen.silence, "1-a"), 1);
+    assert_int_equal(silence_overdue_with(&seen.silence, "2-a"), 1);
     silence_clear(&seen.silence);
 }
 
@@ -359,6 +390,7 @@ int main(void)
         cmocka_unit_test(test_kubelets_silence_counts_like_the_plugins),
         cmocka_unit_test(test_those_cut_off_together_are_overdue_together),
         cmocka_unit_test(test_whoever_renews_in_time_is_not_overdue),
+        cmocka_unit_test(test_those_of_a_lost_zone_do_not_count),
         cmocka_unit_test(test_one_that_died_long_before_had_a_reason_of_its_own),
     };
 
