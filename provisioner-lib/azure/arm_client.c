@@ -287,6 +287,7 @@ static void take_operation(const struct arm_client *arm, const struct arm_reques
         .resource = mem_strdup(request->resource),
         .urgency = request->urgency,
         .retry_after_ms = arm_retry_after_ms(response, loop_wall_us(arm->loop)),
+        .most_ms = request->operation_most_ms,
     };
 }
 

@@ -43,8 +43,9 @@ struct arm_request {
     const char *if_match; /* NULL: whatever it is */
     const char *resource; /* id of the VM or instance that it is about; NULL: about none */
     enum cloud_urgency urgency;
-    void (*accepted)(
-        void *ctx); /* arm_client_change: Azure has begun, not ended; NULL: no matter */
+    /* For arm_client_change. */
+    uint64_t operation_most_ms;  /* as in arm_operation.h */
+    void (*accepted)(void *ctx); /* Azure has begun, not ended; NULL: no matter */
     void *ctx;
 };
 

@@ -1,5 +1,6 @@
 #include "provisioner-lib/azure/arm_operation.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -8,7 +9,10 @@
 #include "provisioner-lib/azure/arm_client.h"
 #include "provisioner-lib/azure/arm_error.h"
 
-enum { FAILURES = 10 }; /* in a row, after which the outcome is unknown */
+enum {
+    FAILURES = 10, /* in a row, after which the outcome is unknown */
+    MOST_MS = 10 * 60 * 1000,
+};
 
 void arm_operation_fini(struct arm_operation *operation)
 {
@@ -132,6 +136,19 @@ static struct err *look(struct task *self, struct following *following)
     return NULL;
 }
 
+/* Some never end, and whoever waits for one keeps others from what they need. */
+static struct err *check_time(const struct following *following)
+{
+    uint64_t most =
+        following->operation->most_ms ? following->operation->most_ms : (uint64_t)MOST_MS;
+
+    return elapsed(following) < most
+               ? NULL
+               : err_new(ERR_TIMEOUT,
+                         "Azure has not ended the operation within %" PRIu64 " minutes",
+                         most / 60000);
+}
+
 static struct err *follow(struct task *self, struct arm_client *arm,
                           const struct arm_operation *operation)
 {
@@ -148,6 +165,7 @@ static struct err *follow(struct task *self, struct arm_client *arm,
                        "the operation's status is to be read outside %s, which is not permitted",
                        home);
     while (!following.ended) {
+        TRY(check_time(&following));
         TRY(task_sleep(self, next_pause(&following)));
         TRY(look(self, &following));
     }

@@ -20,12 +20,13 @@ struct arm_operation {
     char *resource;
     enum cloud_urgency urgency;
     uint64_t retry_after_ms;
+    uint64_t most_ms;                 /* that it is waited for; 0: ten minutes */
     struct upstream_request upstream; /* what has begun it */
 };
 void arm_operation_fini(struct arm_operation *operation);
 
 /* Until the operation has ended; its failure is an error like that of a request. UNAVAILABLE if
- * that cannot be found out. */
+ * that cannot be found out, TIMEOUT if it goes on. */
 struct err *arm_operation_wait(struct task *self, struct arm_client *arm,
                                const struct arm_operation *operation)
     __attribute__((warn_unused_result));

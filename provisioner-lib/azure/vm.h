@@ -21,6 +21,11 @@ struct vm {
     struct list holds;   /* of struct disk_hold, on the disks of the change that is under way */
     bool working;        /* its task runs */
     uint64_t free_since; /* when its last change had ended */
+    bool under_way;      /* a change of ours */
+    uint64_t busy_since; /* with a change of somebody else; 0: with none */
+    bool outlasted;      /* what it is busy with is not waited for any longer */
+    unsigned overruns;   /* changes of ours that did not end; vm_settle.h */
+    uint64_t overrun_at; /* the last of them */
     unsigned expected;   /* requests that are on their way */
     unsigned users;      /* tasks that are inside of a call for it */
     uint64_t used_at;    /* by the last of them */
@@ -65,5 +70,9 @@ struct err *vm_refresh(struct task *self, struct vm *vm, uint64_t max_age_ms,
                        enum cloud_urgency urgency) __attribute__((warn_unused_result));
 /* Something happens that the model, and an answer that is on its way, may lack. */
 void vm_outdate(struct vm *vm);
+/* What it is busy with is not waited for any longer: the model counts as failed. */
+void vm_give_up(struct vm *vm);
+/* That has ended, or another change has taken its place. */
+void vm_note_free(struct vm *vm);
 /* Somebody with this urgency waits for what the VM's owner asks of Azure at the moment. */
 void vm_hurry(struct vm *vm, enum cloud_urgency urgency);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/alloc.h"
+#include "lib/base/log.h"
 #include "provisioner-lib/azure/vm.h"
 #include "provisioner-lib/azure/vm_model.h"
 
@@ -15,6 +16,9 @@ enum {
     /* Of a node's VM the limit is looked at every ten minutes. */
     UNUSED_MS = 30 * 60 * 1000,
     SWEEP_MS = 10 * 60 * 1000,
+    /* Microsoft's driver waits for nobody's change; but to end one may be no favour. */
+    OTHERS_MOST_MS = 10 * 60 * 1000,
+    OTHERS_GAP_MS = 6 * 60 * 1000, /* between looks; after a longer one it may be another change */
 };
 
 struct vm_cache *vm_cache_new(struct task_group *group, struct arm_client *arm, struct skus *skus)
@@ -128,6 +132,45 @@ static uint64_t luns_of(const struct cloud_instance *model)
     return luns;
 }
 
+void vm_give_up(struct vm *vm)
+{
+    vm->outlasted = true;
+    log_warning("%s: its last change does not end in Azure; the next one will take its place",
+                vm->id);
+}
+
+void vm_note_free(struct vm *vm)
+{
+    vm->outlasted = false;
+    vm->busy_since = 0;
+}
+
+/* What others do may take longer than what we do. A former leader's change is another one's, too.
+ */
+static bool others_overrun(struct vm *vm, uint64_t last_known)
+{
+    uint64_t now = loop_now(vm->cache->loop);
+
+    if (vm->under_way)
+        vm->busy_since = 0;
+    else if (!vm->busy_since || now > last_known + OTHERS_GAP_MS)
+        vm->busy_since = now;
+    return vm->busy_since && now >= vm->busy_since + OTHERS_MOST_MS;
+}
+
+/* What is not waited for any longer is to be repaired. */
+static void note_state(struct vm *vm, uint64_t last_known)
+{
+    if (vm->model.state != CLOUD_INSTANCE_CHANGING) {
+        vm_note_free(vm);
+        return;
+    }
+    if (!vm->outlasted && others_overrun(vm, last_known))
+        vm_give_up(vm);
+    if (vm->outlasted)
+        vm->model.state = CLOUD_INSTANCE_FAILED;
+}
+
 static void take_model(struct vm *vm, struct cloud_instance *model, uint64_t read_at)
 {
     uint64_t freed = luns_of(&vm->model) & ~luns_of(model);
@@ -138,6 +181,7 @@ static void take_model(struct vm *vm, struct cloud_instance *model, uint64_t rea
     vm->freed |= freed;
     cloud_instance_fini(&vm->model);
     vm->model = *model;
+    note_state(vm, vm->known_at);
     vm->known_at = read_at;
 }
 

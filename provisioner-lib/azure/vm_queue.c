@@ -12,16 +12,15 @@
 #include "provisioner-lib/azure/resource_id.h"
 #include "provisioner-lib/azure/vm_batch.h"
 #include "provisioner-lib/azure/vm_model.h"
+#include "provisioner-lib/azure/vm_settle.h"
 
 enum {
     COALESCE_MS = 2000,
     SETTLE_MS = 10 * 1000,
-    SETTLE_PAUSE_MS = 2000,
     /* A change that Azure tells nothing of is taken to have ended then: what comes too early is
      * only refused, and whoever waits for a disk must not wait for ever. */
     UNKNOWN_MS = 2 * 60 * 1000,
-    OTHERS_PAUSE_MS = 3000,    /* between looks at a VM that somebody else changes */
-    OTHERS_MS = 2 * 60 * 1000, /* then a change is tried, whatever the model says */
+    UNSEEN_PAUSE_MS = 2000, /* after a look that failed; then longer */
 };
 
 /* ---- waiting and answering ---- */
@@ -179,10 +178,14 @@ static bool refuse_surplus(struct vm *vm)
 
 static struct err *send(struct task *self, struct vm *vm, const struct vm_update *update)
 {
-    bool known = vm->known;
+    enum vm_update_way list = VM_UPDATE_BY_LIST; /* takes the place of what does not end */
+    bool known = vm->known, replaces = vm->outlasted && vm->cache->way < list;
 
     vm_outdate(vm);
-    struct err *err = vm_update_send(self, vm->cache->arm, vm->id, update, &vm->cache->way);
+    vm->under_way = true;
+    struct err *err =
+        vm_update_send(self, vm->cache->arm, vm->id, update, replaces ? &list : &vm->cache->way);
+    vm->under_way = false;
     if (!err || err_kind(err) != ERR_NOT_SENT)
         vm_outdate(vm); /* whatever was read meanwhile may be from before */
     else
@@ -229,6 +232,7 @@ static void accepted(void *ctx)
 {
     const struct sent_batch *sent = ctx;
 
+    vm_note_free(sent->vm);
     vm_batch_accepted(sent->vm, sent->batch);
 }
 
@@ -238,6 +242,7 @@ static struct err *send_batch(struct task *self, struct vm *vm, const struct vm_
     struct sent_batch sent = {vm, batch};
     struct vm_update *update = &whole->update;
 
+    update->most_ms = vm_patience_ms(vm);
     update->accepted = accepted;
     update->ctx = &sent;
     observe(vm, batch, update);
@@ -285,73 +290,21 @@ static void requeue(struct vm *vm, const struct vm_batch *batch, size_t max_batc
     }
 }
 
-/* Of a look at the VM: as urgent as what it is for, and as what waits for its end. */
-static enum cloud_urgency urgency_of_look(const struct vm *vm, enum cloud_urgency urgency)
-{
-    enum cloud_urgency waiting =
-        list_is_empty(&vm->pending) ? urgency : vm_request_of(vm->pending.next)->change->urgency;
-
-    return waiting < urgency ? waiting : urgency;
-}
-
-/* Until the model no longer says that it is changing, or for so long. */
-static struct err *settle(struct task *self, struct vm *vm, enum cloud_urgency urgency,
-                          uint64_t for_ms)
-{
-    uint64_t deadline = loop_now(vm->cache->loop) + for_ms, pause = SETTLE_PAUSE_MS;
-
-    TRY(vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency)));
-    while (vm->model.state == CLOUD_INSTANCE_CHANGING && loop_now(vm->cache->loop) < deadline) {
-        TRY(task_sleep(self, pause));
-        TRY(vm_refresh(self, vm, 0, urgency_of_look(vm, urgency)));
-        pause *= 2;
-    }
-    return NULL;
-}
-
-/* The change may go on, and then Azure refuses the whole of any other that concerns its disks. */
-static bool is_unknown(const struct err *err)
-{
-    return err_kind(err) == ERR_UNAVAILABLE || err_kind(err) == ERR_TIMEOUT ||
-           err_kind(err) == ERR_INTERNAL;
-}
-
 static void see_it_end(struct task *self, struct vm *vm, enum cloud_urgency urgency)
 {
-    uint64_t deadline = loop_now(vm->cache->loop) + UNKNOWN_MS, now, pause = SETTLE_PAUSE_MS;
+    uint64_t deadline = loop_now(vm->cache->loop) + UNKNOWN_MS, now, pause = UNSEEN_PAUSE_MS;
 
     while (!task_is_cancelled(self) && (now = loop_now(vm->cache->loop)) < deadline) {
-        CLEANUP(err_freep) struct err *err = settle(self, vm, urgency, deadline - now);
+        CLEANUP(err_freep) struct err *err = vm_settle(self, vm, urgency, deadline - now);
 
+        if (!err && vm->model.state == CLOUD_INSTANCE_CHANGING)
+            vm_note_overrun(vm);
         if (!err || err_kind(err) == ERR_NOT_FOUND)
             return;
         answer_pending(vm, err);
         err_free(task_sleep(self, pause));
         pause *= 2;
     }
-}
-
-/* Somebody else changes the VM. Not a word of one of the disks. */
-static bool is_of_others(const struct err *err)
-{
-    return err_kind(err) == ERR_BUSY && !arm_error_may_be_of_one_disk(err);
-}
-
-/* A change that is refused takes from what Azure allows of changes, a look does not. The disks that
- * were to be changed are not on their way: other VMs may have use for them meanwhile. */
-static void see_others_end(struct task *self, struct vm *vm, enum cloud_urgency urgency)
-{
-    uint64_t deadline = loop_now(vm->cache->loop) + OTHERS_MS;
-
-    disk_hold_release_all(vm);
-    struct err *err = vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency));
-    while (!err && vm->model.state == CLOUD_INSTANCE_CHANGING &&
-           loop_now(vm->cache->loop) < deadline) {
-        err = task_sleep(self, OTHERS_PAUSE_MS);
-        if (!err)
-            err = vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency));
-    }
-    err_free(err); /* it was only to wait; whoever looks next is told */
 }
 
 /* Some cloud may not attach a disk to two VMs at once; then one comes after the other. */
@@ -367,7 +320,7 @@ static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batc
     bool repair = batch->requests[0]->change->kind == VM_REPAIR;
     enum cloud_urgency urgency = batch->requests[0]->change->urgency; /* the most urgent one's */
     CLEANUP(err_freep) struct err *err = send_batch(self, vm, batch);
-    bool unknown = err && is_unknown(err);
+    bool unknown = err && vm_outcome_is_unknown(err);
 
     if (err)
         note_refusal(vm, err);
@@ -388,14 +341,13 @@ static uint64_t carry_out(struct task *self, struct vm *vm, const struct vm_batc
     /* A repair that finds nothing to do is no operation that could be followed, but the model says
      * for a moment that it is changing. */
     if (!err)
-        err = repair ? settle(self, vm, urgency, SETTLE_MS)
-                     : vm_refresh(self, vm, UINT64_MAX, urgency_of_look(vm, urgency));
+        err = vm_settle(self, vm, urgency, repair ? SETTLE_MS : 0);
     for (size_t i = 0; i < batch->n; i++)
         answer(vm, batch->requests[i], err ? copy_of(err) : verify(vm, batch->requests[i]->change));
     if (unknown)
         see_it_end(self, vm, urgency);
-    else if (err && is_of_others(err))
-        see_others_end(self, vm, urgency);
+    else if (err && vm_is_changed_by_others(err))
+        vm_see_others_end(self, vm, urgency);
     return 0;
 }
 

@@ -19,6 +19,7 @@ static struct arm_request request_of(const char *vm_id, const struct vm_update *
         .body = body,
         .resource = vm_id,
         .urgency = update->urgency,
+        .operation_most_ms = update->most_ms,
         .accepted = update->accepted,
         .ctx = update->ctx,
     };

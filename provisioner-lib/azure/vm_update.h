@@ -4,6 +4,8 @@
  * clouds take the VM's list of disks as a whole: it is read and sent back changed, on the condition
  * that nobody has changed it meanwhile. The first refusal for want of a way is remembered. An
  * identity that may not use the action takes the list, too, each time.
+ *
+ * While an operation of the VM is under way, Azure refuses the action; a list takes its place.
  */
 #pragma once
 
@@ -24,6 +26,7 @@ struct vm_update {
     const char *const *detach; /* ids of disks */
     size_t n_detach;
     enum cloud_urgency urgency;
+    uint64_t most_ms;            /* that its operation is waited for */
     void (*accepted)(void *ctx); /* Azure has begun with it; NULL: no matter */
     void *ctx;
 };

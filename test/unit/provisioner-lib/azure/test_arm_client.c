@@ -267,6 +267,7 @@ static void test_looks_grow_rarer_within_the_bucket(void **state)
     size_t looks = 0;
 
     (void)state;
+    asking.request.operation_most_ms = 2 * HOUR_MS;
     asking_begin(scripted, &asking);
     loop_advance(scripted->loop, HOUR_MS);
     for (size_t i = 0; i < scripted->n_sent; i++) {
@@ -285,6 +286,26 @@ static void test_looks_grow_rarer_within_the_bucket(void **state)
 
     scripted->script[2].body = "{\"status\": \"Succeeded\"}";
     assert_ok(asking_end(&asking, MINUTE_MS));
+    scripted_arm_free(scripted);
+}
+
+static void test_nothing_is_waited_for_without_an_end(void **state)
+{
+    static const struct line script[] = {
+        {AUTHORITY},
+        STARTED(),
+        {"operations/1", 0, 200, {NULL}, "{\"status\": \"InProgress\"}"},
+        {0},
+    };
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct asking asking = change_vm;
+
+    (void)state;
+    asking_begin(scripted, &asking);
+    loop_advance(scripted->loop, 10 * MINUTE_MS - 1000);
+    assert_false(asking.ended);
+    assert_fails(asking_end(&asking, MINUTE_MS), ERR_TIMEOUT,
+                 "Azure has not ended the operation within 10 minutes");
     scripted_arm_free(scripted);
 }
 
@@ -546,6 +567,7 @@ int main(void)
         cmocka_unit_test(test_a_request_waits_for_a_connection_as_long_as_it_takes),
         cmocka_unit_test(test_by_location_alone),
         cmocka_unit_test(test_looks_grow_rarer_within_the_bucket),
+        cmocka_unit_test(test_nothing_is_waited_for_without_an_end),
         cmocka_unit_test(test_looks_wait_as_long_as_azure_says),
         cmocka_unit_test(test_how_long_an_operation_took),
         cmocka_unit_test(test_an_operation_that_failed_says_nothing_of_others),

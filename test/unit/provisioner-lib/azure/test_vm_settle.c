@@ -1,0 +1,163 @@
+/* Changes of a VM that do not end: for how long they are waited for, and what takes their place. */
+#include "test/azsim/model/fault.h"
+#include "test/unit/provisioner-lib/azure/cloud_world.h"
+
+enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS };
+
+static const char *const names[] = {"a", "b"};
+
+static struct world *world_with(const char *rule)
+{
+    struct world *world = world_new();
+    CLEANUP(json_decrefp) json_t *json = json_of(rule);
+    const struct fault *fault;
+
+    make_disks(world, names, COUNT_OF(names), 3);
+    assert_ok(faults_add(world->azure->model->faults, json, &fault));
+    return world;
+}
+
+static void pass(struct world *world, int minutes)
+{
+    loop_advance(world->azure->loop, (uint64_t)minutes * MINUTE_MS);
+}
+
+static enum cloud_instance_state state_of(struct world *world)
+{
+    CLEANUP(cloud_instance_fini) struct cloud_instance model = model_of(world, VM("vm1"));
+
+    return model.state;
+}
+
+/* One that goes on has had its time; others are told, and not before. */
+static void expect_given_up(struct world *world, struct wish *wish, int minutes)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "Azure has not ended the operation within %d minutes", minutes);
+    begin(world, wish);
+    pass(world, minutes);
+    assert_false(wish->ended);
+    pass(world, 1);
+    assert_true(wish->ended);
+    assert_fails(wish->err, ERR_TIMEOUT, text);
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_CHANGING);
+    pass(world, 2);
+}
+
+static void test_a_repair_takes_the_place_of_what_does_not_end(void **state)
+{
+    struct world *world = world_with("{'fault': 'stick', 'kind': 'vm*', 'calls': '1'}");
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+
+    (void)state;
+    expect_given_up(world, &a, 5);
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
+    assert_ok(wish(world, (struct wish){.kind = REPAIR, .vm = VM("vm1")}));
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_SETTLED);
+    assert_int_equal(attached(world, "vm1"), 1);
+    world_free(world);
+}
+
+/* Azure refuses the action as long as that is under way. */
+static void test_so_does_a_change_of_another_disk(void **state)
+{
+    struct world *world = world_with("{'fault': 'stick', 'kind': 'vm*', 'calls': '1'}");
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+
+    (void)state;
+    expect_given_up(world, &a, 5);
+    assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "b", .lun = 1}));
+    assert_int_equal(calls(world, "virtualMachines.update"), 1);
+    assert_int_equal(attached(world, "vm1"), 2);
+    json_array_clear(world->azure->records);
+    assert_ok(wish(world, (struct wish){.kind = DETACH, .vm = VM("vm1"), .disk = "a"}));
+    assert_int_equal(calls(world, CHANGES), 1);
+    world_free(world);
+}
+
+/* Other VMs may have use for the disk. */
+static void test_its_disk_is_free_for_others(void **state)
+{
+    struct world *world = world_with("{'fault': 'stick', 'kind': 'vm*', 'calls': '2'}");
+    struct wish a = {.kind = DETACH, .vm = VM("vm1"), .disk = "a"};
+    struct wish elsewhere = {.kind = ATTACH, .vm = VM("vm2"), .disk = "a"};
+
+    (void)state;
+    assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a"}));
+    begin(world, &a);
+    loop_advance(world->azure->loop, SECOND_MS);
+    begin(world, &elsewhere);
+    pass(world, 5);
+    assert_false(elsewhere.ended);
+    pass(world, 4);
+    assert_true(elsewhere.ended);
+    assert_ok(elsewhere.err);
+    err_free(a.err);
+    world_free(world);
+}
+
+/* For an hour; a cloud that is slow for all gets done. */
+static void test_the_next_one_has_more_time(void **state)
+{
+    struct world *world = world_with("{'fault': 'stick', 'kind': 'vm*', 'calls': '1-5'}");
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+    static const int minutes[] = {5, 10, 20, 20};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(minutes); i++) {
+        struct wish repair = {.kind = REPAIR, .vm = VM("vm1")};
+
+        expect_given_up(world, i == 0 ? &a : &repair, minutes[i]);
+    }
+    pass(world, 61);
+    struct wish last = {.kind = REPAIR, .vm = VM("vm1")};
+    expect_given_up(world, &last, 5);
+    world_free(world);
+}
+
+/* A former leader's, say, or somebody's start of the VM. */
+static void test_what_others_began_has_ten_minutes(void **state)
+{
+    struct world *world = world_with("{'fault': 'stick', 'kind': 'vm*', 'calls': '1'}");
+
+    (void)state;
+    json_decref(
+        ask_json(world->azure, "PATCH", "{P}/virtualMachines/vm1", "{'tags': {'a': 'b'}}", 200));
+    for (int minute = 0; minute < 10; minute++) {
+        assert_int_equal(state_of(world), CLOUD_INSTANCE_CHANGING);
+        pass(world, 1);
+    }
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
+    assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a"}));
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_SETTLED);
+    world_free(world);
+}
+
+/* Nobody has looked in between: it may be another one by now. */
+static void test_what_was_seen_long_ago_may_have_been_another_change(void **state)
+{
+    struct world *world = world_with("{'fault': 'stick', 'kind': 'vm*', 'calls': '1'}");
+
+    (void)state;
+    json_decref(
+        ask_json(world->azure, "PATCH", "{P}/virtualMachines/vm1", "{'tags': {'a': 'b'}}", 200));
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_CHANGING);
+    pass(world, 10);
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_CHANGING);
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_repair_takes_the_place_of_what_does_not_end),
+        cmocka_unit_test(test_so_does_a_change_of_another_disk),
+        cmocka_unit_test(test_its_disk_is_free_for_others),
+        cmocka_unit_test(test_the_next_one_has_more_time),
+        cmocka_unit_test(test_what_others_began_has_ten_minutes),
+        cmocka_unit_test(test_what_was_seen_long_ago_may_have_been_another_change),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
