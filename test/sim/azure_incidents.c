@@ -129,10 +129,16 @@ enum { MINUTE_MS = 60 * 1000, LONGEST_RULE = 1000 };
     ROW("azure-list-page-empty", 10, "'fault':'emptyPage','probability':[0.1|0.5]")                 \
     ROW("azure-zone-hangs", 30, "'fault':'stick','zone':'[1|2|3]'")
 
+/* Likewise; what they have struck goes on without an end, though they do not. */
+#define ENDLESS(ROW)                                                                                \
+    ROW("azure-operation-endless", 10, "'fault':'stick','kind':'vm[AttachDetach|Update]'," \
+        "'calls':'[1|1-2|1-4]'")
+
 /* clang-format on */
 
 #define RULE_TEXT(name, minutes, rule) rule,
-static const char *const rules[] = {RULES(RULE_TEXT)}; /* in the order of the table below */
+static const char *const rules[] = {RULES(RULE_TEXT)
+                                        ENDLESS(RULE_TEXT)}; /* in the order of the table below */
 
 /* One of the alternatives at `*position`, which is behind the opening bracket. */
 static void append_alternative(struct buffer *text, const char **position, struct random *random)
@@ -190,8 +196,10 @@ static void add_rule(struct sim *sim, const struct incident *incident)
     json_decref(json);
 }
 
-static void remove_rule(struct sim *sim, const struct incident *incident)
+/* Returns its id. */
+static unsigned take_rule(struct sim *sim, const struct incident *incident)
 {
+    unsigned found = 0;
     json_t *document = faults_json(sim->azure->faults);
     json_t *list = json_object_get(document, "faults");
 
@@ -204,10 +212,25 @@ static void remove_rule(struct sim *sim, const struct incident *incident)
         if (json_integer_value(json_object_get(rule, "struck")) > 0)
             coverage_count("struck", incident->kind->name, "once or more");
         faults_remove(sim->azure->faults, id);
-        operations_release(sim->azure, id);
+        found = id;
         break;
     }
     json_decref(document);
+    return found;
+}
+
+static void remove_rule(struct sim *sim, const struct incident *incident)
+{
+    unsigned id = take_rule(sim, incident);
+
+    if (id)
+        operations_release(sim->azure, id);
+}
+
+static void remove_rule_only(struct sim *sim, const struct incident *incident)
+{
+    (void)take_rule(sim, incident);
+    sim->something_endless = true;
 }
 
 /* ---- how Azure is ---- */
@@ -288,13 +311,15 @@ static void behave_again(struct sim *sim, const struct incident *incident)
 
 /* ---- all of them ---- */
 
-#define RULE_KIND(name_, minutes, rule)                                                            \
+#define KIND_OF_RULE(name_, minutes, end_)                                                         \
     {.name = (name_),                                                                              \
      .begin = add_rule,                                                                            \
-     .end = remove_rule,                                                                           \
+     .end = (end_),                                                                                \
      .least_ms = MINUTE_MS / 4,                                                                    \
      .most_ms = (minutes)*MINUTE_MS,                                                               \
      .bad = true},
+#define RULE_KIND(name_, minutes, rule) KIND_OF_RULE(name_, minutes, remove_rule)
+#define ENDLESS_KIND(name_, minutes, rule) KIND_OF_RULE(name_, minutes, remove_rule_only)
 #define LASTING(name_, minutes, begin_, end_)                                                      \
     {                                                                                              \
         .name = (name_), .begin = (begin_), .end = (end_), .least_ms = MINUTE_MS,                  \
@@ -303,7 +328,7 @@ static void behave_again(struct sim *sim, const struct incident *incident)
 
 static const struct incident_kind rows[] = {
     /* first, as rule_json counts on it */
-    RULES(RULE_KIND) LASTING("azure-slow", 20, become_slow, be_as_usual),
+    RULES(RULE_KIND) ENDLESS(ENDLESS_KIND) LASTING("azure-slow", 20, become_slow, be_as_usual),
     LASTING("azure-creation-slow", 20, create_slowly, be_as_usual),
     LASTING("azure-ownership-late", 20, lag_in_ownership, be_as_usual),
     LASTING("azure-few-tokens", 20, have_few_tokens, have_tokens),

@@ -16,9 +16,9 @@
 #include "test/sim/node_objects.h"
 #include "test/sim/other_driver.h"
 #include "test/sim/running_job.h"
+#include "test/sim/silent_count.h"
 
 enum {
-    MS_IN_S = 1000,
     LOOK_MS = 1000,
     MINUTE_MS = 60 * 1000,
     SETTLED_MS = 30 * 1000,    /* what has been so for as long is known to all */
@@ -28,8 +28,6 @@ enum {
     PUBLISH_MS = 15 * 1000,   /* where a replica is: no call to Azure takes as little */
     KUBELET_MS = 40 * 1000,   /* its promise */
     MOST_SILENT = 2,
-    TOGETHER_MS = 10 * MINUTE_MS,
-    MOST_SKEW_MS = 10 * 1000, /* of two clocks */
 };
 
 /* ---- how many are silent ---- */
@@ -41,52 +39,13 @@ static bool servers_were_well(const struct invariants *invariants, uint64_t sinc
            invariants->led_since <= since;
 }
 
-static bool expects_to_hear(const struct machine *machine)
-{
-    return !machine->given_up && node_lease_is_held(machine) &&
-           !(machine_is_connected(machine) && machine_serves(machine));
-}
-
-/* What the machine itself cannot be said to have outlived. */
-static unsigned count_silent_with(const struct machine *machine)
-{
-    unsigned n = 0;
-
-    LIST_FOREACH(&machine->world->machines, link) {
-        const struct machine *other = MACHINE_OF(link);
-
-        n += expects_to_hear(other) &&
-             other->lease_renewed + TOGETHER_MS + MOST_SKEW_MS >= machine->lease_renewed;
-    }
-    return n;
-}
-
-static uint64_t renewal_ms(const struct sim *sim)
-{
-    return sim->node_lease_s * MS_IN_S / NODE_LEASE_RENEWALS;
-}
-
-/* At the same moment, and each had renewed its Lease in time before. */
-static unsigned count_cut_with(const struct machine *machine)
-{
-    uint64_t renewed = machine->silent_since - renewal_ms(machine->world->sim);
-    unsigned n = 0;
-
-    LIST_FOREACH(&machine->world->machines, link) {
-        const struct machine *other = MACHINE_OF(link);
-
-        n += expects_to_hear(other) && other->cut && other->silent_since == machine->silent_since &&
-             other->lease_renewed >= renewed;
-    }
-    return n;
-}
-
 static void check_many(const struct invariants *invariants, const struct machine *machine)
 {
-    unsigned n = count_cut_with(machine);
+    unsigned n = silent_count_cut_with(machine);
 
     if (!machine->registered || n <= MOST_SILENT ||
-        !servers_were_well(invariants, machine->silent_since - renewal_ms(invariants->sim)))
+        !servers_were_well(invariants,
+                           machine->silent_since - node_lease_renewal_ms(invariants->sim)))
         return;
     verdict_violated(invariants->sim, NETWORK_IS_DOWN,
                      "%s is given up, and %u nodes are cut off since %.3f s", machine->name, n,
@@ -392,7 +351,7 @@ static bool was_provable(const struct machine *machine, uint64_t began, uint64_t
  * it is not listened for while too many are silent. */
 static uint64_t due_at(const struct sim *sim, const struct machine *machine)
 {
-    bool outlived = machine->renewed > machine->lease_renewed + renewal_ms(sim);
+    bool outlived = machine->renewed > machine->lease_renewed + node_lease_renewal_ms(sim);
     uint64_t silent = machine->silent_since + sim->node_grace_ms;
     uint64_t few = machine->crowded_at;
 
@@ -403,7 +362,7 @@ static void check_silent(const struct invariants *invariants, struct machine *ma
 {
     struct sim *sim = invariants->sim;
     uint64_t now = loop_now(sim->loop);
-    if (count_silent_with(machine) > MOST_SILENT)
+    if (silent_count_with(machine) > MOST_SILENT)
         machine->crowded_at = now;
     uint64_t due = due_at(sim, machine);
 

@@ -63,6 +63,11 @@ static void write_lease(const struct machine *machine, const char *namespace_, b
         world_create(world, &LEASES, namespace_, lease);
 }
 
+uint64_t node_lease_renewal_ms(const struct sim *sim)
+{
+    return (uint64_t)sim->node_lease_s * SECOND_MS / NODE_LEASE_RENEWALS;
+}
+
 bool node_lease_is_held(const struct machine *machine)
 {
     const json_t *lease =

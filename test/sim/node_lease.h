@@ -6,6 +6,8 @@
 
 #include "test/sim/machine.h"
 
+struct sim;
+
 /* It runs from now on. */
 void node_lease_start(struct machine *machine);
 void node_lease_stop(struct machine *machine); /* its power is gone */
@@ -17,5 +19,7 @@ void node_lease_heard(struct machine *machine);
 void node_lease_give_up(struct machine *machine);
 /* Kubelet reaches the API server again. */
 void node_lease_connected(struct machine *machine);
+/* How far apart renewals of the plug-in's Lease are. */
+uint64_t node_lease_renewal_ms(const struct sim *sim);
 /* The Lease of the plug-in says so: somebody expects to hear of the machine. */
 bool node_lease_is_held(const struct machine *machine);

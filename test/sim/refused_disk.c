@@ -1,5 +1,5 @@
 /* A disk that Azure attaches to no VM, wanted on a VM that is full: what else goes on there must
- * not wait for it. A person tries it with a volume that no pod uses. */
+ * not wait for it, nor fail with it. A person tries it with a volume that no pod uses. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +17,7 @@ enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS, LOOK_MS = 2000 };
 struct trial {
     struct machine *machine;
     struct volume *volume;
+    bool late;     /* Azure tells at the end, with the disk in the VM's model, not at the request */
     unsigned rule; /* 0: there is none */
     uint64_t until;
 };
@@ -61,9 +62,12 @@ static void add_rule(struct trial *trial)
 {
     const struct fault *fault;
     CLEANUP(json_decrefp)
-    json_t *rule =
-        json_pack("{s:s, s:s, s:s, s:s}", "fault", "refuse", "kind", "virtualMachines.*", "disk",
-                  volume_disk_name(trial->volume), "code", "AttachDiskWhileBeingDetached");
+    json_t *rule = json_pack("{s:s, s:s, s:s}", "fault", trial->late ? "failAttach" : "refuse",
+                             "disk", volume_disk_name(trial->volume), "code",
+                             trial->late ? "DiskProcessingError" : "AttachDiskWhileBeingDetached");
+
+    if (!trial->late)
+        json_object_set_new(rule, "kind", json_string("virtualMachines.*"));
 
     if (faults_add(trial->machine->world->sim->azure->faults, rule, &fault))
         abort();
@@ -96,7 +100,7 @@ static struct err *carry_out(struct task *self, struct trial *trial)
         TRY(task_sleep(self, LOOK_MS));
     if (!goes_on(trial) || !suits(machine))
         return NULL;
-    coverage_count("refused disk", "wanted", "on a full VM");
+    coverage_count("refused disk", "wanted", trial->late ? "in the model" : "on a full VM");
     publication_by_hand_on(machine, volume, trial->until - world_now(machine->world));
     while (goes_on(trial))
         TRY(task_sleep(self, LOOK_MS));
@@ -143,6 +147,7 @@ static void begin(struct sim *sim, const struct incident *incident)
         .volume =
             volume_new(sim->world, claim, &(struct volume_wish){.max_shares = 1, .refused = true}),
         .until = world_now(sim->world) + incident->duration_ms};
+    trial->late = random_below(&random, 2);
     trial->volume->chosen_zone = (int)machine->zone;
     waiters_wake(&trial->volume->changed);
     foreign_disks_attach(machine, incident, free_places(machine));

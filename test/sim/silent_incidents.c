@@ -103,6 +103,27 @@ static void cut_many(struct sim *sim, const struct incident *incident)
     }
 }
 
+/* A zone loses its power, or its way to the API server. */
+static void lose_zone(struct sim *sim, const struct incident *incident)
+{
+    struct random random;
+
+    sim_choices(incident, &random);
+    unsigned zone = (unsigned)random_below(&random, WORLD_ZONES);
+    bool dies = random_below(&random, 2);
+    LIST_FOREACH(&sim->world->machines, link) {
+        struct machine *machine = MACHINE_OF(link);
+
+        if (!suits(machine) || machine->zone != zone)
+            continue;
+        machine->struck = incident;
+        if (dies)
+            machine_power_off(machine);
+        else
+            machine_cut(machine, false);
+    }
+}
+
 static void freeze(struct sim *sim, const struct incident *incident)
 {
     struct random random;
@@ -334,6 +355,7 @@ static const struct incident_kind silent_kinds[] = {
     {"silent-cut", cut, recover_all, 5 * SECOND_MS, 60 * SECOND_MS, true},
     {"silent-cut-long", cut, recover_all, 1 * MINUTE_MS, 10 * MINUTE_MS, true},
     {"silent-many-cut", cut_many, recover_all, 5 * SECOND_MS, 3 * MINUTE_MS, true},
+    {"silent-zone", lose_zone, recover_all, 5 * SECOND_MS, 6 * MINUTE_MS, true},
     {"silent-frozen", freeze, recover_all, 5 * SECOND_MS, 2 * MINUTE_MS, true},
     {"silent-hibernates", hibernate, recover_all, 5 * SECOND_MS, 5 * MINUTE_MS, true},
     {"silent-disks-cut", cut_disks, recover_all, 5 * SECOND_MS, 2 * MINUTE_MS, true},

@@ -18,6 +18,7 @@ enum {
     RESTART_LOOK_MS = 1000,
     MAX_NOTES = 64 * 1024,
     LOOK_MS = 1000,
+    PATIENCE_MS = 30 * 60 * 1000,    /* of the driver, with an operation that does not end */
     MOST_RUN_OUT_MS = 2 * 60 * 1000, /* a detach and an attach, one after the other, and to spare */
 };
 
@@ -266,7 +267,9 @@ static bool run(struct sim *sim, const struct sim_config *config)
     if (!clockwork_run(&sim->clockwork, config->quiet_ms))
         return false;
     hurry_azure(sim);
-    return clockwork_run(&sim->clockwork, config->finish_ms) && run_out(sim) && liveness_holds(sim);
+    uint64_t patience = sim->something_endless ? PATIENCE_MS : 0;
+    return clockwork_run(&sim->clockwork, config->finish_ms + patience) && run_out(sim) &&
+           liveness_holds(sim);
 }
 
 bool sim_run(const struct sim_config *config, struct verdict *ret)

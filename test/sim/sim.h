@@ -34,6 +34,7 @@ struct sim {
     struct azure_side *azure_side;
     struct model *azure;
     struct network_conditions to_kube, to_azure;
+    bool something_endless; /* an operation of Azure that nothing but another one ends */
 
     struct controller_process *controllers[SIM_CONTROLLERS]; /* NULL: not running now */
     uint64_t node_grace_ms;                                  /* --node-grace-period; 0: none */
