@@ -9,6 +9,12 @@
 #include "lib/kube/pv_source.h"
 #include "provisioner-lib/records/attachment.h"
 
+/* 0 of none. Nobody can choose a uid, so that its hash is as good. */
+static uint64_t uid_hash(const char *uid)
+{
+    return uid && *uid ? named_of(uid, strlen(uid)).hash : 0;
+}
+
 /* ---- claims ---- */
 
 static bool is_shared(const Api__PersistentVolumeClaimSpec *claim)
@@ -31,6 +37,7 @@ struct kube_object *digest_claim(void *ctx, const struct kube_object *object)
     struct claim_digest *claim = (void *)digest->digest;
 
     (void)ctx;
+    claim->uid = uid_hash(object->metadata->uid);
     claim->shared = spec && is_shared(spec);
     claim->switchover = n_volume;
     memcpy(claim->texts, volume, n_volume);
@@ -45,11 +52,19 @@ struct kube_object *digest_volume(void *ctx, const struct kube_object *object)
     const struct extender *extender = ctx;
     const Api__PersistentVolumeSpec *spec = KUBE_AS(Api__PersistentVolume, object)->spec;
     bool ours = pv_is_of_driver(spec, extender->settings.driver_name);
+    const Api__ObjectReference *claim = ours ? spec->claim_ref : NULL;
     CLEANUP(freep) char *disk = ours ? mem_lower(pv_handle(spec)) : mem_strdup("");
-    size_t length = strlen(disk);
-    struct kube_object *digest = kube_digest_new(object, length + 1);
+    CLEANUP(freep)
+    char *key = claim && claim->name ? kube_key(claim->namespace_, claim->name) : mem_strdup("");
+    size_t n_disk = strlen(disk) + 1, n_key = strlen(key) + 1;
+    struct kube_object *digest =
+        kube_digest_new(object, sizeof(struct volume_digest) + n_disk + n_key);
+    struct volume_digest *volume = (void *)digest->digest;
 
-    memcpy(digest->digest, disk, length);
+    volume->claim_uid = claim ? uid_hash(claim->uid) : 0;
+    volume->claim = n_disk;
+    memcpy(volume->texts, disk, n_disk);
+    memcpy(volume->texts + n_disk, key, n_key);
     return digest;
 }
 

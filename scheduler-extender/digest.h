@@ -10,13 +10,20 @@
 
 /* Of a PersistentVolumeClaim. */
 struct claim_digest {
+    uint64_t uid;      /* the hash of it */
     bool shared;       /* several nodes may use the volume at once */
     size_t switchover; /* where the wish for a node begins in `texts`: switchover.h; "": there is
                           none */
     char texts[];      /* the volume's name first; "": not bound yet */
 };
 
-/* Of a PersistentVolume there is a text: its disk's id in lower case; "" if it is not ours. */
+/* Of a PersistentVolume. Whose it is, it says itself: those who write a claim may have it name any
+ * volume. */
+struct volume_digest {
+    uint64_t claim_uid; /* the hash of its claim's uid; 0: that of any claim of this name */
+    size_t claim;       /* where its claim's key begins in `texts`; "": none, or it is not ours */
+    char texts[];       /* its disk's id in lower case first; "": it is not ours */
+};
 
 /* Of an AzVolumeAttachment. */
 struct attachment_digest {

@@ -12,12 +12,15 @@
 #define IDENTITY "metadata.name", "metadata.namespace", "metadata.resourceVersion"
 
 static const char *const read_of_claims[] = {
-    IDENTITY, "metadata.annotations." ANNOTATION_SWITCHOVER, "spec.volumeName", "spec.accessModes",
-    NULL,
+    IDENTITY,          "metadata.uid",     "metadata.annotations." ANNOTATION_SWITCHOVER,
+    "spec.volumeName", "spec.accessModes", NULL,
 };
 static const char *const read_of_volumes[] = {
     IDENTITY,
     PV_SOURCE_MEMBERS,
+    "spec.claimRef.namespace",
+    "spec.claimRef.name",
+    "spec.claimRef.uid",
     NULL,
 };
 static const char *const read_of_attachments[] = {

@@ -29,16 +29,24 @@ static void note_wish(const struct extender *extender, const struct claim_digest
         disks->asked_for = named_of(node, strlen(node)).hash;
 }
 
+static bool is_bound(const struct volume_digest *volume, const struct claim_digest *claim,
+                     const char *claim_key)
+{
+    return strcmp(volume->texts + volume->claim, claim_key) == 0 &&
+           (!volume->claim_uid || volume->claim_uid == claim->uid);
+}
+
 static void add_disk(const struct extender *extender, const char *claim_key,
                      struct pod_disks *disks)
 {
     const struct kube_object *object = store_get(extender->claims, claim_key);
     const struct claim_digest *claim = object ? KUBE_DIGEST(struct claim_digest, object) : NULL;
-    const struct kube_object *volume = claim ? store_get(extender->volumes, claim->texts) : NULL;
-    const char *id = volume ? KUBE_DIGEST(char, volume) : "";
+    const struct kube_object *named = claim ? store_get(extender->volumes, claim->texts) : NULL;
+    const struct volume_digest *volume = named ? KUBE_DIGEST(struct volume_digest, named) : NULL;
 
-    if (!id[0])
+    if (!volume || !is_bound(volume, claim, claim_key))
         return;
+    const char *id = volume->texts;
     const struct pod_disk disk = {id, named_of(id, strlen(id)).hash, claim->shared};
     if (has_disk(disks, &disk))
         return;

@@ -1,8 +1,9 @@
 /* pod_disks.h - from a pod to the disks of its volumes, by what the stores have of claims and
  * volumes.
  *
- * What is not known yet (a cache that is not complete, a claim without a volume) is no disk. Loop's
- * thread.
+ * What is not known yet (a cache that is not complete, a claim without a volume) is no disk. Nor is
+ * the volume that a claim names and that is another claim's: whoever may write claims could learn
+ * from the answers where it is attached. Loop's thread.
  */
 #pragma once
 

@@ -125,6 +125,34 @@ def test_scores_follow_claims_and_volumes(extender, objects):
     expect(extender, ["late"], NEUTRAL)
 
 
+def test_nobody_learns_where_a_volume_is_by_a_claim_that_names_it(extender, objects):
+    """A claim may name any volume; whose it is, the volume says."""
+    objects.attachment("one", "b", "Attached")
+    objects.plugin("c", ready=False)
+    expect(extender, ["one"], [1, 10, 0])
+    objects.claim("strangers", "one")
+    objects.bound("known")  # its claim comes after the stranger's
+    objects.attachment("known", "a", "Attached")
+    expect(extender, ["known"], [10, 1, 0])
+    assert extender.scores(["strangers"], NODES) == NEUTRAL
+    assert extender.refused(["strangers"], NODES) == {}
+
+
+def test_a_claim_of_the_name_of_a_former_one_has_not_its_volume(extender, objects):
+    claim = objects.core.read_namespaced_persistent_volume_claim("one", "default")
+    objects.attachment("one", "b", "Attached")
+
+    def reserve(uid: str) -> None:
+        objects.core.patch_persistent_volume("one", {"spec": {"claimRef": {"uid": uid}}})
+
+    reserve(claim.metadata.uid)
+    expect(extender, ["one"], [0, 10, 0])
+    reserve("0b1f6471-1bf0-4dda-aec3-cb9272f09590")
+    expect(extender, ["one"], NEUTRAL)
+    reserve(claim.metadata.uid)
+    expect(extender, ["one"], [0, 10, 0])
+
+
 def test_filter_refuses_a_node_that_says_it_is_not_ready(extender, objects):
     asked = [*NODES, "unheard-of"]
     assert extender.refused(["one"], asked) == {}

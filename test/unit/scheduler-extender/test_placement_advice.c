@@ -10,9 +10,10 @@
     "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"" name                                       \
     "\",\"resourceVersion\":\"5\"},\"spec\":{\"volumeName\":\"" volume                             \
     "\",\"accessModes\":[\"" mode "\"]}}"
-#define VOLUME(name, driver)                                                                       \
+#define VOLUME(name, driver, disk, claim)                                                          \
     "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"5\"},\"spec\":{\"csi\":{"          \
-    "\"driver\":\"" driver "\",\"volumeHandle\":\"/disks/" name "\"}}}"
+    "\"driver\":\"" driver "\",\"volumeHandle\":\"/disks/" disk                                    \
+    "\"},\"claimRef\":{\"namespace\":\"shop\",\"name\":\"" claim "\"}}}"
 #define ATTACHMENT(disk, node, state)                                                              \
     "{\"metadata\":{\"namespace\":\"azure-disk-csi\",\"name\":\"" disk node                        \
     "\",\"resourceVersion\":\"5\"},\"spec\":{\"volume_id\":\"/disks/" disk                         \
@@ -25,19 +26,17 @@
     "\"readyForVolumeAllocation\":" ready "}}"
 
 static const char *const claims[] = {
-    CLAIM("one", "pv1", "ReadWriteOnce"),
-    CLAIM("many", "pv2", "ReadWriteMany"),
-    CLAIM("foreign", "pv3", "ReadWriteOnce"),
-    CLAIM("lonely", "pv4", "ReadWriteOnce"),
-    CLAIM("waiting", "", "ReadWriteOnce"),
-    CLAIM("db-scratch", "pv1", "ReadWriteOnce"),
-    NULL,
+    CLAIM("one", "pv1", "ReadWriteOnce"),       CLAIM("many", "pv2", "ReadWriteMany"),
+    CLAIM("foreign", "pv3", "ReadWriteOnce"),   CLAIM("lonely", "pv4", "ReadWriteOnce"),
+    CLAIM("waiting", "", "ReadWriteOnce"),      CLAIM("db-scratch", "pv5", "ReadWriteOnce"),
+    CLAIM("strangers", "pv1", "ReadWriteOnce"), NULL,
 };
 static const char *const volumes[] = {
-    VOLUME("pv1", "disk.csi.azure.com"),
-    VOLUME("pv2", "disk.csi.azure.com"),
-    VOLUME("pv3", "ebs.csi.aws.com"),
-    VOLUME("pv4", "disk.csi.azure.com"),
+    VOLUME("pv1", "disk.csi.azure.com", "pv1", "one"),
+    VOLUME("pv2", "disk.csi.azure.com", "pv2", "many"),
+    VOLUME("pv3", "ebs.csi.aws.com", "pv3", "foreign"),
+    VOLUME("pv4", "disk.csi.azure.com", "pv4", "lonely"),
+    VOLUME("pv5", "disk.csi.azure.com", "pv1", "db-scratch"),
     NULL,
 };
 static const char *const attachments[] = {
@@ -88,6 +87,7 @@ static const struct {
     {"a volume that many pods use", "'name':'db'", PVC("many"), false},
     {"another driver's volume", "'name':'db'", PVC("foreign"), false},
     {"a volume that is attached nowhere", "'name':'db'", PVC("lonely"), false},
+    {"a volume that is another claim's", "'name':'db'", PVC("strangers"), false},
     {"a claim that is not bound", "'name':'db'", PVC("waiting"), false},
     {"a claim that there is not", "'name':'db'", PVC("two"), false},
     {"no claim", "'name':'db'", "{'name':'v','emptyDir':{}}", false},

@@ -17,10 +17,12 @@
                                                 "\"labels\":{\"a\":\"b\"}}," more "}"
 #define CLAIM(name, volume, mode)                                                                  \
     OBJECT("shop", name, "\"spec\":{\"volumeName\":\"" volume "\",\"accessModes\":[\"" mode "\"]}")
-#define VOLUME(name, driver, handle)                                                               \
+#define VOLUME(name, driver, handle, claim, more)                                                  \
     "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"5\"},\"spec\":{\"csi\":{"          \
-    "\"driver\":\"" driver "\",\"volumeHandle\":\"" handle "\"}}}"
-#define OURS(name, handle) VOLUME(name, "disk.csi.azure.com", handle)
+    "\"driver\":\"" driver "\",\"volumeHandle\":\"" handle                                         \
+    "\"},\"claimRef\":{\"namespace\":\"shop\",\"name\":\"" claim "\"" more "}}}"
+#define OURS(name, handle, claim) VOLUME(name, "disk.csi.azure.com", handle, claim, "")
+#define OF_UID(uid) ",\"uid\":\"" uid "\""
 #define ATTACHMENT(disk, node, state, detail)                                                      \
     OBJECT("azure-disk-csi", disk "-" node "-attachment",                                          \
            "\"spec\":{\"volumeName\":\"" disk "\",\"volume_id\":\"/disks/" disk                    \
@@ -40,8 +42,8 @@
 #define SWITCHED(name, wish)                                                                       \
     "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"" name                                       \
     "\",\"resourceVersion\":\"5\",\"annotations\":{\"a\":\"b\",\"disk.csi.azure.com/"              \
-    "switchover-to\":\"" wish "\"}},\"spec\":{\"volumeName\":\"pv1\",\"accessModes\":["            \
-    "\"ReadWriteOnce\"]}}"
+    "switchover-to\":\"" wish "\"}},\"spec\":{\"volumeName\":\"pv-" name                           \
+    "\",\"accessModes\":[\"ReadWriteOnce\"]}}"
 
 static const char *const claims[] = {
     SWITCHED("to-b", "b 2026-01-01T00:10:00Z"),
@@ -53,29 +55,42 @@ static const char *const claims[] = {
     CLAIM("three", "pv3", "ReadWriteOnce"),
     CLAIM("lonely", "pv4", "ReadWriteOnce"),
     CLAIM("shared", "pv5", "ReadWriteMany"),
-    CLAIM("reading", "pv5", "ReadOnlyMany"),
+    CLAIM("reading", "pv-reading", "ReadOnlyMany"),
     CLAIM("foreign", "pv6", "ReadWriteOnce"),
     CLAIM("broken", "pv7", "ReadWriteOnce"),
     CLAIM("on-d", "pv8", "ReadWriteOnce"),
     CLAIM("dead", "pv9", "ReadWriteOnce"),
     CLAIM("half-dead", "pv10", "ReadWriteOnce"),
     CLAIM("files", "nfs", "ReadWriteOnce"),
-    CLAIM("db-scratch", "pv1", "ReadWriteOnce"),
+    CLAIM("db-scratch", "pv-scratch", "ReadWriteOnce"),
+    CLAIM("strangers", "pv1", "ReadWriteOnce"),
+    CLAIM("of-that-name", "pv-of-that-name", "ReadWriteOnce"),
+    CLAIM("of-nobody", "pv-of-nobody", "ReadWriteOnce"),
+    OBJECT("elsewhere", "two", "\"spec\":{\"volumeName\":\"pv2\"}"),
     OBJECT("shop", "unbound", "\"spec\":{\"accessModes\":[\"ReadWriteOnce\"]}"),
     NULL,
 };
 
 static const char *const volumes[] = {
-    OURS("pv1", "/Disks/ONE"),
-    OURS("pv2", "/disks/two"),
-    OURS("pv3", "/disks/three"),
-    OURS("pv4", "/disks/lonely"),
-    OURS("pv5", "/disks/shared"),
-    VOLUME("pv6", "ebs.csi.aws.com", "/disks/one"),
-    OURS("pv7", "/disks/broken"),
-    OURS("pv8", "/disks/on-d"),
-    OURS("pv9", "/disks/dead"),
-    OURS("pv10", "/disks/half-dead"),
+    VOLUME("pv1", "disk.csi.azure.com", "/Disks/ONE", "one", OF_UID("u")),
+    OURS("pv-to-b", "/disks/one", "to-b"),
+    OURS("pv-to-b-once", "/disks/one", "to-b-once"),
+    OURS("pv-to-b-for-ever", "/disks/one", "to-b-for-ever"),
+    OURS("pv-to-c", "/disks/one", "to-c"),
+    OURS("pv-scratch", "/disks/one", "db-scratch"),
+    OURS("pv2", "/disks/two", "two"),
+    OURS("pv3", "/disks/three", "three"),
+    OURS("pv4", "/disks/lonely", "lonely"),
+    OURS("pv5", "/disks/shared", "shared"),
+    OURS("pv-reading", "/disks/shared", "reading"),
+    VOLUME("pv6", "ebs.csi.aws.com", "/disks/one", "foreign", ""),
+    OURS("pv7", "/disks/broken", "broken"),
+    OURS("pv8", "/disks/on-d", "on-d"),
+    OURS("pv9", "/disks/dead", "dead"),
+    OURS("pv10", "/disks/half-dead", "half-dead"),
+    VOLUME("pv-of-that-name", "disk.csi.azure.com", "/disks/one", "of-that-name", OF_UID("v")),
+    "{\"metadata\":{\"name\":\"pv-of-nobody\",\"resourceVersion\":\"5\"},\"spec\":{\"csi\":{"
+    "\"driver\":\"disk.csi.azure.com\",\"volumeHandle\":\"/disks/one\"}}}",
     "{\"metadata\":{\"name\":\"nfs\",\"resourceVersion\":\"5\"},\"spec\":{\"nfs\":{}}}",
     NULL,
 };
@@ -170,6 +185,9 @@ static const struct {
     {"a volume of no driver", PVC("files"), {0}, "++++++"},
     {"an unbound claim", PVC("unbound"), {0}, "++++++"},
     {"an unknown claim", PVC("unheard-of"), {0}, "++++++"},
+    {"a stranger's claim that names a volume of another", PVC("strangers"), {0}, "++++++"},
+    {"a claim of the name of a former one", PVC("of-that-name"), {0}, "++++++"},
+    {"a claim that names a volume of nobody", PVC("of-nobody"), {0}, "++++++"},
     {"no volumes", "", {0}, "++++++"},
 };
 
@@ -253,9 +271,13 @@ static void test_only_what_is_needed_is_kept(void **state)
     const struct kube_object *claim = store_get(extender->claims, "shop/one");
     assert_string_equal(KUBE_DIGEST(struct claim_digest, claim)->texts, "pv1");
     const struct kube_object *volume = store_get(extender->volumes, "pv1");
-    assert_string_equal(KUBE_DIGEST(char, volume), "/disks/one");
+    const struct volume_digest *ours = KUBE_DIGEST(struct volume_digest, volume);
+    assert_string_equal(ours->texts, "/disks/one");
+    assert_string_equal(ours->texts + ours->claim, "shop/one");
     const struct kube_object *foreign = store_get(extender->volumes, "pv6");
-    assert_string_equal(KUBE_DIGEST(char, foreign), "");
+    const struct volume_digest *theirs = KUBE_DIGEST(struct volume_digest, foreign);
+    assert_string_equal(theirs->texts, "");
+    assert_string_equal(theirs->texts + theirs->claim, "");
 }
 
 /* Pods that may go anywhere are answered before anybody reads what the nodes are called. */
@@ -365,6 +387,8 @@ static void test_claims_are_those_of_the_pods_namespace(void **state)
 
     (void)state;
     check("elsewhere", cluster, read_pod("elsewhere", PVC("one"), arena), nothing, "++++++");
+    check("a claim there that names a volume of ours", cluster,
+          read_pod("elsewhere", PVC("two"), arena), nothing, "++++++");
 }
 
 /* Each list in turn is one that never comes. */
