@@ -6,6 +6,7 @@
 #include "azdiskctl/document.h"
 #include "azdiskctl/release.h"
 #include "azdiskctl/upgrade_path.h"
+#include "azdiskctl/upgrade_volumes.h"
 #include "lib/base/alloc.h"
 #include "lib/base/text.h"
 #include "lib/json/parse.h"
@@ -364,7 +365,20 @@ static void judge(struct check *check, const struct pair *pair)
 
 /* ---- the document ---- */
 
-json_t *upgrade_check_document(const json_t *plan, const json_t *found)
+bool upgrade_check_is_move(const json_t *plan, const json_t *found)
+{
+    const json_t *object;
+    size_t i;
+
+    json_array_foreach(found, i, object) {
+        if (runs_our_controller(object))
+            return false;
+    }
+    return text_of(plan, "driver") != NULL;
+}
+
+json_t *upgrade_check_document(const json_t *plan, const json_t *found,
+                               const struct object_list *pvs)
 {
     CLEANUP(json_decrefp) json_t *obstacles = json_array();
     struct check check = {.plan = plan, .obstacles = obstacles};
@@ -376,6 +390,8 @@ json_t *upgrade_check_document(const json_t *plan, const json_t *found)
 
         judge(&check, &(struct pair){object, json_is_object(there) ? there : NULL});
     }
+    if (upgrade_check_is_move(plan, found))
+        upgrade_volumes_judge(pvs, text_of(plan, "driver"), obstacles);
     return json_pack("{s:s?, s:s?, s:I, s:O}", "release", text_of(plan, "release"), "version",
                      text_of(plan, "version"), "compared", (json_int_t)json_array_size(objects),
                      "obstacles", obstacles);

@@ -1,6 +1,7 @@
 #include "azdiskctl/upgrade_check_run.h"
 
 #include "azdiskctl/document.h"
+#include "azdiskctl/listed.h"
 #include "azdiskctl/upgrade_check.h"
 #include "lib/base/alloc.h"
 #include "lib/base/file.h"
@@ -73,6 +74,9 @@ struct err *upgrade_check_json(struct task *self, struct kube *kube, const char 
         TRY(read_object(self, kube, json_array_get(objects, i), &found));
         json_array_append_new(all, found);
     }
-    *ret = upgrade_check_document(plan, all);
+    CLEANUP(listed_fini) struct listed pvs = {0};
+    if (upgrade_check_is_move(plan, all))
+        TRY(listed_read(self, kube, &PERSISTENT_VOLUMES, NULL, &(struct kube_query){0}, &pvs));
+    *ret = upgrade_check_document(plan, all, &pvs.list);
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* upgrade_check_run.h - the run of upgrade-check: reads the plan from a file, and what the cluster
- * has of each of its objects.
+/* upgrade_check_run.h - the run of upgrade-check: reads the plan from a file, what the cluster has
+ * of each of its objects, and PersistentVolumes, where another driver is replaced.
  */
 #pragma once
 

@@ -56,6 +56,7 @@ def test_the_plan_names_the_release_and_its_version():
     assert plan["release"] == "kube-system/release"
     [version] = {d["metadata"]["labels"]["app.kubernetes.io/version"] for d in of_kind(objects("by default"), "Deployment")}
     assert plan["version"] == version
+    assert plan["driver"] == "disk.csi.azure.com"
     [driver] = [d for d in plan["objects"] if d["kind"] == "CSIDriver"]
     assert driver["spec"] == {"attachRequired": True}
 
@@ -89,9 +90,11 @@ def test_nothing_of_microsofts_charts_is_deleted_without_a_look(version):
 
 
 @each_choice
-def test_it_may_read_what_is_in_the_plan_and_nothing_else(choice):
+def test_it_may_read_what_is_in_the_plan_and_volumes_and_nothing_else(choice):
     [role] = [d for d in of_kind(objects(choice), "ClusterRole") if is_hook(d, "pre-upgrade")]
-    allowed = {(resource, name) for rule in role["rules"] for resource in rule["resources"] for name in rule["resourceNames"]}
+    [unnamed] = [rule["resources"] for rule in role["rules"] if "resourceNames" not in rule]
+    assert unnamed == ["persistentvolumes"]
+    allowed = {(resource, name) for rule in role["rules"] for resource in rule["resources"] for name in rule.get("resourceNames", [])}
     assert {verb for rule in role["rules"] for verb in rule["verbs"]} == {"list"}
 
     def plural(kind: str) -> str:

@@ -184,6 +184,7 @@ REASONS: dict[str, dict[tuple[str, str], str]] = {
             "which versions are served, and stored; those of snapshots are of Microsoft's charts, and Helm would delete them",
         ("mutatingwebhookconfigurations.admissionregistration.k8s.io: azuredisk-placement", "list"): "whose it is",
         ("namespaces: azure-disk-csi", "list"): "whether it is being deleted",
+        ("persistentvolumes", "list"): "which of another driver's this one could not mount",
     },
     "azuredisk-uninstall-check": {
         ("volumeattachments.storage.k8s.io", "list"): "which volumes are published",
@@ -267,7 +268,7 @@ ACCOUNTS = {
     "csi-azuredisk-scheduler-sa": "the chart's own kube-scheduler",
     "csi-snapshot-controller-sa": "the snapshot-controller",
     "csi-azuredisk-install-check-sa": "the Pod of `helm test`",
-    "csi-azuredisk-upgrade-check-sa": "the upgrade check, while it runs; of each object that the release is going to have, or has of another chart, by its name",
+    "csi-azuredisk-upgrade-check-sa": "the upgrade check, while it runs; of each object that the release is going to have, or has of another chart, by its name, and volumes",
     "csi-azuredisk-uninstall-check-sa": "the uninstall check, while it runs",
 }
 

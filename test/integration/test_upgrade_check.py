@@ -9,6 +9,7 @@ from kubernetes import client
 from .apiserver import ApiServer
 from .azdiskctl import Calls
 from .helm import Helm
+from .placement import disk_id
 from .release import Release
 
 NAMESPACE, RELEASE = "upgrade-check", "release"  # that of render()
@@ -69,6 +70,31 @@ def test_nothing_is_in_the_way_of_an_installation_and_of_an_upgrade(helm, check)
     assert said.startswith("Nothing is in the way of version 0.1.0 of release upgrade-check/release: ")
     helm.run("install", RELEASE, CHART, *SET, "--take-ownership")
     assert check.obstacles(status=0) == {}
+
+
+def a_volume_with_btrfs(cluster: ApiServer) -> None:
+    """As a class of version 1 with csi.storage.k8s.io/fstype: btrfs has made it."""
+    client.CoreV1Api(cluster.client()).create_persistent_volume({"metadata": {"name": "with-btrfs"}, "spec": {
+        "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "persistentVolumeReclaimPolicy": "Retain",
+        "csi": {"driver": DRIVER, "volumeHandle": disk_id("with-btrfs"), "fsType": "btrfs"}}})
+
+
+def no_volume_with_btrfs(cluster: ApiServer) -> None:
+    core = client.CoreV1Api(cluster.client())
+    core.delete_persistent_volume("with-btrfs")
+    core.patch_persistent_volume("with-btrfs", {"metadata": {"finalizers": None}})
+    until(lambda: not core.list_persistent_volume().items, "it is gone")
+
+
+def test_volumes_that_this_driver_cannot_mount_are_in_the_way_of_a_move_only(cluster, helm, check):
+    a_volume_with_btrfs(cluster)
+    try:
+        found = check.obstacles()
+        assert found.keys() == {"PersistentVolume with-btrfs"} and '"btrfs"' in found["PersistentVolume with-btrfs"]
+        helm.run("install", RELEASE, CHART, *SET, "--take-ownership")
+        assert check.obstacles(status=0) == {}, "they are nothing new"
+    finally:
+        no_volume_with_btrfs(cluster)
 
 
 def another_role(cluster: ApiServer) -> None:

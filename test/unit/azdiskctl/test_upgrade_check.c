@@ -17,7 +17,8 @@ static char *wrong(const char *wanted, const char *found)
                                  wanted);
     CLEANUP(freep) char *found_text = mem_printf("[%s]", found);
     CLEANUP(json_decrefp) json_t *plan = json_of(plan_text), *all = json_of(found_text);
-    CLEANUP(json_decrefp) json_t *document = upgrade_check_document(plan, all);
+    CLEANUP(json_decrefp)
+    json_t *document = upgrade_check_document(plan, all, &(struct object_list){0});
     struct buffer out;
 
     buffer_init(&out, 1 << 16);
@@ -296,7 +297,8 @@ static void test_all_of_it_is_said_at_once(void **state)
                                "one") "}," DEFINITION("true") "," CONTROLLER "]}");
     CLEANUP(json_decrefp)
     json_t *found = json_of("[{" ROLE("two") "},null," OURS("0.3.0") "]");
-    CLEANUP(json_decrefp) json_t *document = upgrade_check_document(plan, found);
+    CLEANUP(json_decrefp)
+    json_t *document = upgrade_check_document(plan, found, &(struct object_list){0});
     struct buffer out;
 
     (void)state;
@@ -309,6 +311,39 @@ static void test_all_of_it_is_said_at_once(void **state)
                                  "of which nothing has been changed yet.\n"));
 }
 
+#define BTRFS                                                                                      \
+    "{'metadata':{'name':'pv-1'},'spec':{'csi':{'driver':'disk.csi.azure.com','volumeHandle':'x'," \
+    "'fsType':'btrfs'}}}"
+#define PLAN_OF(driver)                                                                            \
+    "{'release':'kube-system/azuredisk','version':'0.3.0'," driver "'objects':[" CONTROLLER "]}"
+
+/* Where this driver is installed already, they are nothing new. */
+static void test_volumes_of_another_driver(void **state)
+{
+    static const struct {
+        const char *plan, *found;
+        bool is_in_the_way;
+    } rows[] = {
+        {PLAN_OF("'driver':'disk.csi.azure.com',"), "[null]", true},
+        {PLAN_OF("'driver':'disk.csi.azure.com',"), "[" INSTALLED("azurediskplugin", "v1.30.0") "]",
+         true},
+        {PLAN_OF("'driver':'disk.csi.azure.com',"), "[" OURS("0.3.0") "]", false},
+        {PLAN_OF("'driver':'other.example',"), "[null]", false},
+        {PLAN_OF(""), "[null]", false},
+    };
+    CLEANUP(json_decrefp) json_t *cluster = json_of("{'pvs':[" BTRFS "]}");
+    CLEANUP(object_list_free)
+    struct object_list pvs = object_list_of(cluster, "pvs", &api__persistent_volume__descriptor);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(json_decrefp) json_t *plan = json_of(rows[i].plan), *found = json_of(rows[i].found);
+        CLEANUP(json_decrefp) json_t *document = upgrade_check_document(plan, found, &pvs);
+
+        assert_int_equal(upgrade_check_is_clean(document), !rows[i].is_in_the_way);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +354,7 @@ int main(void)
         cmocka_unit_test(test_what_is_being_deleted),
         cmocka_unit_test(test_versions),
         cmocka_unit_test(test_the_webhook),
+        cmocka_unit_test(test_volumes_of_another_driver),
         cmocka_unit_test(test_all_of_it_is_said_at_once),
     };
 
