@@ -85,28 +85,29 @@ struct err *partition_find(const struct device_roots *roots, const struct device
     return NULL;
 }
 
-static struct err *visit_partition(const char *path, struct err *(*visit)(int fd))
+static struct err *visit_partition(const char *path, struct err *(*visit)(int fd, void *ctx),
+                                   void *ctx)
 {
     CLEANUP(closep) int fd = -1;
 
     TRY(block_open(path, &fd));
-    return visit(fd);
+    return visit(fd, ctx);
 }
 
 struct err *partition_visit(const struct device_roots *roots, const struct device *disk,
-                            struct err *(*visit)(int fd))
+                            struct err *(*visit)(int fd, void *ctx), void *ctx)
 {
     CLEANUP(freep) char *folder = sysfs_folder(roots, disk->number);
     CLEANUP(closedirp) DIR *dir = folder ? opendir(folder) : NULL;
     struct dirent *entry;
 
-    TRY(visit(disk->fd));
+    TRY(visit(disk->fd, ctx));
     while (dir && (entry = readdir(dir))) {
         CLEANUP(freep) char *inner = mem_printf("%s/%s", folder, entry->d_name);
         CLEANUP(freep) char *path = mem_printf("%s/%s", roots->dev, entry->d_name);
 
         if (entry->d_name[0] != '.' && number_of(inner) != 0)
-            TRY(visit_partition(path, visit));
+            TRY(visit_partition(path, visit, ctx));
     }
     return NULL;
 }

@@ -25,7 +25,8 @@ struct err *partition_check_staged(const struct device_roots *roots, const char 
 
 /* Calls `visit` with the disk and with each of its partitions, open for reading, until it fails. */
 struct err *partition_visit(const struct device_roots *roots, const struct device *disk,
-                            struct err *(*visit)(int fd)) __attribute__((warn_unused_result));
+                            struct err *(*visit)(int fd, void *ctx), void *ctx)
+    __attribute__((warn_unused_result));
 
 /* Whether a device is this disk, or a partition of it. */
 bool partition_is_of(const struct device_roots *roots, dev_t device, dev_t disk);

@@ -170,8 +170,9 @@ static void test_a_block_device(void **state)
 
 static unsigned n_visited;
 
-static struct err *close_to_writes(int fd)
+static struct err *close_to_writes(int fd, void *ctx)
 {
+    (void)ctx;
     n_visited++;
     return block_set_read_only(fd, true);
 }
@@ -194,7 +195,7 @@ static void test_all_partitions_are_visited(void **state)
     CLEANUP(closep) int user = open(path, O_RDWR | O_CLOEXEC);
     assert_true(takes_a_byte(user));
     n_visited = 0;
-    assert_ok(partition_visit(&REAL, &whole, close_to_writes));
+    assert_ok(partition_visit(&REAL, &whole, close_to_writes, NULL));
     assert_int_equal(n_visited, 3);
     assert_false(takes_a_byte(user));
     assert_int_equal(errno, EPERM);

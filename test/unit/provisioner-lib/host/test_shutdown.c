@@ -11,6 +11,15 @@
 
 enum { KEY = 7 };
 
+static struct disk *xfs_at(const char *target)
+{
+    struct disk *disk = disk_new(SMALLEST_XFS);
+
+    RUN("mkfs.xfs", "-q", disk->path);
+    assert_int_equal(mount(disk->path, target, "xfs", 0, NULL), 0);
+    return disk;
+}
+
 static struct disk *mounted_at(const char *target)
 {
     struct disk *disk = disk_new(SMALLEST_EXT4);
@@ -55,6 +64,30 @@ static void test_a_file_system_ends(void **state)
     play(*state, of_a_mount);
 }
 
+/* By whoever has not recorded that he had done it. */
+static void again(struct task *self, struct scene *scene, struct disk *(*make)(const char *))
+{
+    const char *target = in_workplace("again");
+
+    make_folder(target);
+    CLEANUP(disk_freep) struct disk *disk = make(target);
+    assert_ok(shut_down(self, scene, disk));
+    assert_ok(shut_down(self, scene, disk));
+    assert_int_equal(write_at(target), EIO);
+    assert_int_equal(umount(target), 0);
+}
+
+static void again_of_each_type(struct task *self, struct scene *scene)
+{
+    again(self, scene, mounted_at);
+    again(self, scene, xfs_at);
+}
+
+static void test_what_has_ended_ends_again(void **state)
+{
+    play(*state, again_of_each_type);
+}
+
 /* As when the mount is taken away between a look at the table and its end: what is at the path then
  * is the file system of the folder, which may be the machine's own. */
 static void of_what_is_below(struct task *self, struct scene *scene)
@@ -82,6 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENE(test_a_file_system_ends),
+        SCENE(test_what_has_ended_ends_again),
         SCENE(test_another_one_at_its_path_does_not),
     };
 
