@@ -562,5 +562,9 @@ struct err *csi_stage_volume(struct task *self, struct rpc_call *call, const voi
     left_mount_called(call->ctx, request->volume_id);
     TRY(csi_claim(call->ctx, request->volume_id, &claim));
     struct err *err = csi_stage_claimed(self, call, request);
-    return err ? err_wrap(err, "volume %s", request->volume_id) : NULL;
+    if (!err)
+        return NULL;
+    if (!task_is_cancelled(self)) /* otherwise kubelet does not hear of it */
+        left_mount_refused(call->ctx, request->volume_id, err_kind(err));
+    return err_wrap(err, "volume %s", request->volume_id);
 }

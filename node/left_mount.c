@@ -20,9 +20,9 @@
 enum {
     BACKOFF_LEAST_MS = 5 * 1000,
     BACKOFF_MOST_MS = 5 * 60 * 1000,
-    BUSY_MS = 1000,             /* between looks whether a call has ended */
-    UNPUBLISHED_MS = 10 * 1000, /* in which kubelet unstages what it knows of */
-    PATIENCE_MS = 60 * 1000,    /* for a look at the volume (volume_looks.h) */
+    BUSY_MS = 1000,          /* between looks whether a call has ended */
+    CALLED_MS = 10 * 1000,   /* in which kubelet calls for what it knows of */
+    PATIENCE_MS = 60 * 1000, /* for a look at the volume (volume_looks.h) */
 };
 
 /* A volume of which the disk is here. */
@@ -295,15 +295,49 @@ void left_mount_called(struct node *node, const char *volume_id)
     node_changed(node);
 }
 
+/* After a while, in which kubelet may call for it. */
+static void look_again(struct left_mount *left)
+{
+    left->settled_life = 0;
+    left->again = loop_deadline(left->node->loop, CALLED_MS);
+    node_changed(left->node);
+}
+
+/* With the others something may still be under way, and kubelet has unstaged what it is uncertain
+ * about (isFinalError in its csi_client.go). */
+bool left_mount_is_final(enum err_kind why)
+{
+    static const int uncertain[] = {
+        1,  /* CANCELLED */
+        4,  /* DEADLINE_EXCEEDED */
+        8,  /* RESOURCE_EXHAUSTED */
+        10, /* ABORTED */
+        14, /* UNAVAILABLE */
+    };
+    int status = err_kind_grpc_status(why);
+
+    for (size_t i = 0; i < COUNT_OF(uncertain); i++)
+        if (status == uncertain[i])
+            return false;
+    return true;
+}
+
+void left_mount_refused(struct node *node, const char *volume_id, enum err_kind why)
+{
+    struct left_mount *left = find(node, volume_id);
+
+    if (!left || !left_mount_is_final(why))
+        return;
+    left->known_life = 0;
+    look_again(left);
+}
+
 void left_mount_unpublished(struct node *node, const char *volume_id)
 {
     struct left_mount *left = find(node, volume_id);
 
-    if (!left || is_known(left))
-        return;
-    left->settled_life = 0;
-    left->again = loop_deadline(node->loop, UNPUBLISHED_MS);
-    node_changed(node);
+    if (left && !is_known(left))
+        look_again(left);
 }
 
 bool left_mount_is_known(const struct node *node, const char *volume_id)

@@ -299,6 +299,54 @@ static void test_what_a_call_waits_for_is_known(void **state)
     play(*state, called_before);
 }
 
+/* A NodeStageVolume by a kubelet that has begun anew, and has forgotten the volume. */
+static void refused_call(struct task *self, struct world *world, struct scene *scene,
+                         enum err_kind why)
+{
+    world_begin(world, scene);
+    start(world);
+    let_look(self, world);
+    assert_ok(in_flight_begin(&world->node.volumes, VOLUME));
+    left_mounts_kubelet_began(&world->node);
+    left_mount_called(&world->node, VOLUME);
+    let_look(self, world);
+    left_mount_refused(&world->node, "/V", why);
+    in_flight_end(&world->node.volumes, VOLUME);
+    let_look(self, world);
+    assert_true(is_mounted(world) && !world->job); /* it may be tried again */
+}
+
+static void refused_for_good(struct task *self, struct scene *scene)
+{
+    struct world world;
+
+    refused_call(self, &world, scene, ERR_PRECONDITION);
+    assert_false(left_mount_is_known(&world.node, VOLUME));
+    AWAIT(!is_mounted(&world));
+    AWAIT(!world.job);
+    assert_true(has_file(&world));
+    world_end(self, &world);
+}
+
+static void test_what_kubelet_cannot_stage_is_unmounted(void **state)
+{
+    play(*state, refused_for_good);
+}
+
+static void refused_for_now(struct task *self, struct scene *scene)
+{
+    struct world world;
+
+    refused_call(self, &world, scene, ERR_TIMEOUT);
+    assert_true(left_mount_is_known(&world.node, VOLUME));
+    world_end(self, &world);
+}
+
+static void test_what_kubelet_is_uncertain_about_stays(void **state)
+{
+    play(*state, refused_for_now);
+}
+
 /* ---- what cannot be taken away ---- */
 
 static void in_use(struct task *self, struct scene *scene)
@@ -436,6 +484,7 @@ static void given_away_before(struct task *self, struct scene *scene)
     start(&world);
     left_mounts_kubelet_began(&world.node);
     AWAIT(!is_mounted(&world));
+    AWAIT(string_set_count(&world.node.volumes.keys) == 0); /* the device is let go after that */
     assert_null(world.job);
     assert_false(has_file(&world));
     world_end(self, &world);
@@ -454,6 +503,8 @@ int main(void)
         SCENE(test_a_call_of_the_former_kubelet_is_waited_for),
         SCENE(test_what_kubelet_calls_for_stays),
         SCENE(test_what_a_call_waits_for_is_known),
+        SCENE(test_what_kubelet_cannot_stage_is_unmounted),
+        SCENE(test_what_kubelet_is_uncertain_about_stays),
         SCENE(test_it_stays_on_record_while_it_cannot_be_unmounted),
         SCENE(test_it_stays_on_record_while_others_have_it_mounted),
         SCENE(test_what_is_on_record_stays_until_it_is_done),

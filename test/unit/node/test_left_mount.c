@@ -33,9 +33,29 @@ static void test_what_was_staged_and_nothing_else(void **state)
     }
 }
 
+static const struct {
+    enum err_kind why;
+    bool is_final;
+} refusals[] = {
+    {ERR_INVALID, true},   {ERR_NOT_FOUND, true},    {ERR_PRECONDITION, true}, {ERR_INTERNAL, true},
+    {ERR_EXISTS, true},    {ERR_OUT_OF_RANGE, true}, {ERR_BUSY, false},        {ERR_TIMEOUT, false},
+    {ERR_CANCELED, false}, {ERR_UNAVAILABLE, false}, {ERR_EXHAUSTED, false},
+};
+
+static void test_after_which_refusals_kubelet_unstages_nothing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(refusals); i++)
+        if (left_mount_is_final(refusals[i].why) != refusals[i].is_final)
+            fail_msg("%s", err_kind_reason(refusals[i].why));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_was_staged_and_nothing_else)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_was_staged_and_nothing_else),
+        cmocka_unit_test(test_after_which_refusals_kubelet_unstages_nothing),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
