@@ -8,6 +8,7 @@
 #include "node/dead_mount.h"
 #include "node/informers.h"
 #include "node/left_mount.h"
+#include "node/lost_mount.h"
 #include "node/volume_access.h"
 #include "provisioner-lib/records/fence_note.h"
 
@@ -23,22 +24,6 @@ _Static_assert(offsetof(context_entry, key) ==
                "maps of strings are alike");
 
 /* ---- staging anew ---- */
-
-/* Kubelet stages a volume for all pods that follow one another without a gap, and so a pod that
- * takes the place of one whose writes failed would get the very mount that they failed on. */
-static struct err *unstage_lost(struct task *self, struct rpc_call *call,
-                                const Csi__V1__NodePublishVolumeRequest *request)
-{
-    Csi__V1__NodeUnstageVolumeRequest lost;
-
-    csi__v1__node_unstage_volume_request__init(&lost);
-    lost.volume_id = request->volume_id;
-    lost.staging_target_path = request->staging_target_path;
-    struct err *err = csi_unstage_claimed(self, call, &lost);
-    return err ? err_wrap(err, "another node has taken over the disk, and what is mounted here "
-                               "writes nothing any more; it is mounted anew when no pod has it")
-               : NULL;
-}
 
 /* It was unstaged here, though not by kubelet, and what came after that failed, or this process
  * has ended in between. */
@@ -64,7 +49,9 @@ static struct err *stage_missing(struct task *self, struct rpc_call *call,
     return csi_stage_claimed(self, call, &missing);
 }
 
-/* Only of what is this node's to stage. */
+/* Only of what is this node's to stage. Kubelet stages a volume for all pods that follow one
+ * another without a gap, and so a pod that takes the place of one whose writes failed would get the
+ * very mount that they failed on. */
 static struct err *stage_anew(struct task *self, struct rpc_call *call,
                               const Csi__V1__NodePublishVolumeRequest *request)
 {
@@ -81,7 +68,8 @@ static struct err *stage_anew(struct task *self, struct rpc_call *call,
     if (!found || not_ready)
         return NULL;
     if (fence_note_is_lost(as_attachment(found)))
-        TRY(unstage_lost(self, call, request));
+        TRY(lost_mount_remove(self, call->ctx, request->volume_id, request->staging_target_path,
+                              deadline));
     TRY(dead_mount_remove(self, call->ctx, &suspect, deadline));
     return stage_missing(self, call, request);
 }

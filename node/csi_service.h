@@ -31,13 +31,10 @@ struct err *csi_claim(struct node *node, const char *volume_id, struct csi_claim
     __attribute__((warn_unused_result));
 void csi_release(struct csi_claim *claim); /* for CLEANUP */
 
-/* NodeStageVolume and NodeUnstageVolume, by a caller that has claimed the volume: NodePublishVolume
- * mounts anew what has lost its fence. */
+/* NodeStageVolume, by a caller that has claimed the volume: NodePublishVolume mounts anew what is
+ * not staged any more. */
 struct err *csi_stage_claimed(struct task *self, struct rpc_call *call,
                               const Csi__V1__NodeStageVolumeRequest *request)
-    __attribute__((warn_unused_result));
-struct err *csi_unstage_claimed(struct task *self, struct rpc_call *call,
-                                const Csi__V1__NodeUnstageVolumeRequest *request)
     __attribute__((warn_unused_result));
 /* What NodeUnstageVolume does, for whoever has claimed the volume. */
 struct err *csi_unstage_at(struct task *self, struct node *node, const char *volume_id,

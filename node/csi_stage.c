@@ -10,6 +10,7 @@
 #include "node/dead_mount.h"
 #include "node/informers.h"
 #include "node/left_mount.h"
+#include "node/lost_mount.h"
 #include "node/metrics.h"
 #include "node/perf_profile.h"
 #include "node/replica_disk.h"
@@ -18,6 +19,7 @@
 #include "node/volume_fence.h"
 #include "node/volume_record.h"
 #include "provisioner-lib/host/fence.h"
+#include "provisioner-lib/records/fence_note.h"
 #include "provisioner-lib/records/status_annotation.h"
 
 /* A volume on its way to its staging path. */
@@ -516,6 +518,46 @@ static struct err *stage_raw(struct task *self, struct staging *s)
     return NULL;
 }
 
+/* ---- what was staged before ---- */
+
+/* A volume that is published read-only has no fence, and the disk may keep a former primary's. */
+static struct err *look_for_lost_mount(struct task *self, const struct staging *s)
+{
+    const struct lost_mount mount = {
+        .volume_id = s->volume_id,
+        .staging = s->path,
+        .attachment = s->attachment,
+        .disk = &s->disk,
+    };
+    bool has_had_one = fence_note_last_key(as_attachment(s->attachment)) != 0;
+
+    if (s->record.fencing == FENCING_NONE ||
+        (!has_had_one && !volume_access_may_write(&s->access, s->place.read_only)))
+        return NULL;
+    return lost_mount_look(self, s->node, &mount);
+}
+
+/* What is said of the fence has changed since the attachment was read. */
+static struct err *read_attachment_again(struct staging *s)
+{
+    TRY(check_still_ours(s));
+    kube_object_unref(s->attachment);
+    s->attachment = kube_object_ref(informers_find_attachment(s->node, s->volume_id));
+    return NULL;
+}
+
+/* Between a demotion and the promotion that brings the role back, another node may have written to
+ * the disk: only who has the fence still has what is on it. */
+static struct err *end_lost_mount(struct task *self, struct staging *s)
+{
+    TRY(look_for_lost_mount(self, s));
+    TRY(read_attachment_again(s));
+    if (!fence_note_is_lost(as_attachment(s->attachment)))
+        return NULL;
+    TRY(lost_mount_remove(self, s->node, s->volume_id, s->path, s->deadline));
+    return read_attachment_again(s);
+}
+
 /* ---- the calls ---- */
 
 static struct err *stage(struct task *self, struct staging *s)
@@ -525,6 +567,7 @@ static struct err *stage(struct task *self, struct staging *s)
     TRY(dead_mount_remove(self, s->node, &(struct dead_mount){s->volume_id, s->path, NULL},
                           s->deadline));
     TRY(await_disk(self, s));
+    TRY(end_lost_mount(self, s));
     TRY(s->access.raw ? stage_raw(self, s) : stage_filesystem(self, s));
     log_info("volume %s: %s (LUN %u) is staged at %s after %" PRIu64 " ms", s->volume_id,
              s->device->path, s->place.lun, s->path, loop_now(s->node->loop) - began);

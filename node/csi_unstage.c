@@ -42,8 +42,8 @@ struct err *csi_unstage_at(struct task *self, struct node *node, const char *vol
     return err;
 }
 
-struct err *csi_unstage_claimed(struct task *self, struct rpc_call *call,
-                                const Csi__V1__NodeUnstageVolumeRequest *request)
+static struct err *unstage_claimed(struct task *self, struct rpc_call *call,
+                                   const Csi__V1__NodeUnstageVolumeRequest *request)
 {
     struct node *node = call->ctx;
 
@@ -61,6 +61,6 @@ struct err *csi_unstage_volume(struct task *self, struct rpc_call *call, const v
     (void)ret;
     left_mount_called(call->ctx, request->volume_id);
     TRY(csi_claim(call->ctx, request->volume_id, &claim));
-    struct err *err = csi_unstage_claimed(self, call, request);
+    struct err *err = unstage_claimed(self, call, request);
     return err ? err_wrap(err, "volume %s", request->volume_id) : NULL;
 }

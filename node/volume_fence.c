@@ -85,6 +85,21 @@ static struct err *with_fence(struct task *self, struct node *node,
     return volume_fence_record(self, node, volume->attachment, note);
 }
 
+/* One that has never had a fence, such as one that a release without fences has mounted, is used
+ * on. One that had it is not the same any more: that it was taken has been looked for
+ * (lost_mount.h), but a disk that has forgotten all does not say so. */
+static struct err *in_use_without(const struct fenced_volume *volume, uint64_t key)
+{
+    if (fence_note_key(as_attachment(volume->attachment)) == key)
+        return err_new(ERR_PRECONDITION,
+                       "%s is in use, and does not know the fence any more that it had when it was "
+                       "mounted; it gets another one when it was unstaged",
+                       volume->device->path);
+    log_info("volume %s: %s is in use already, and gets its fence when it is staged next",
+             volume->id, volume->device->path);
+    return NULL;
+}
+
 struct err *volume_fence_take(struct task *self, struct node *node,
                               const struct fenced_volume *volume, uint64_t *ret_key)
 {
@@ -108,9 +123,7 @@ struct err *volume_fence_take(struct task *self, struct node *node,
     case FENCE_UNSUPPORTED:
         return without_fence(self, node, volume, fence.unreadable);
     default:
-        log_info("volume %s: %s is in use already, and gets its fence when it is staged next",
-                 volume->id, volume->device->path);
-        return NULL;
+        return in_use_without(volume, key);
     }
 }
 

@@ -8,6 +8,7 @@ import pytest
 from cluster.waiting import until
 from integration.csi import block
 from integration.node.cloud_side import CloudSide
+from integration.node.failover import FailoverSide
 from integration.node.machine import SMALLEST_EXT4, SMALLEST_XFS
 from integration.node.plugin import HEALTH_PORT, until_done
 from integration.node.volume import Code, refused, wish
@@ -171,6 +172,74 @@ def test_a_former_primary_whose_successor_is_gone_stays_out(shared):
     until_done(a.unstage, seconds=10)  # the first time it says that data is lost
     use(a, wish())
     assert a.read("before") == "of a"
+    put_away(a)
+
+
+def fall_behind(a: GuestVolume, b: GuestVolume, is_gone: bool) -> None:
+    """The role goes and comes back while a's plug-in is not running, and a still has what was mounted before."""
+    use(a, wish())
+    a.write("before", "of a")
+    a.plugin.kill()
+    demote(a)
+    promote(b)
+    use(b, wish())
+    b.write("after", "of b")
+    put_away(b)
+    demote(b)
+    if is_gone:
+        b.guest.run("python3", SCSI, device(b), "register", "0")
+    promote(a)
+    a.plugin.run()
+
+
+@pytest.mark.parametrize("is_gone", (False, True), ids=["the other keeps its fence", "the other is gone"])
+def test_a_mount_from_before_the_role_went_is_not_staged_when_it_comes_back(shared, is_gone):
+    a, b = shared()
+    fall_behind(a, b, is_gone)
+    failure = refused(a.stage)
+    assert failure.code() == Code.FAILED_PRECONDITION
+    assert "it is mounted anew when no pod has it" in failure.details()
+    assert a.guest.try_to_run("sh", "-c", f"echo late >{a.target}/late && sync {a.target}/late")[0] != 0
+    a.unpublish()
+    until_done(a.stage, seconds=10)  # the first time it says that data is lost
+    own = key_on_record(a)
+    assert reserved(b) == ([own], own)
+    a.publish()
+    assert a.read("before") == "of a" and a.read("after") == "of b"
+    a.write("late", "of a")
+    put_away(a)
+
+
+def test_a_raw_volume_from_before_the_role_went_is_staged_anew(shared):
+    a, b = shared()
+    use(a, block())
+    a.unpublish()
+    a.plugin.kill()
+    demote(a)
+    promote(b)
+    use(b, block())
+    put_away(b)
+    demote(b)
+    promote(a)
+    a.plugin.run()
+    until_done(a.stage, block(), seconds=10)
+    assert reserved(b)[1] == key_on_record(a) and raw_write(a)
+    a.unstage()
+
+
+def test_a_disk_that_has_forgotten_the_fence_of_what_is_in_use(shared, apiserver):
+    """As one that was switched off: its reservations begin anew, and who has had the disk since cannot be told."""
+    a, b = shared()
+    use(a, wish())
+    a.write("before", "of a")
+    key = key_on_record(a)
+    FailoverSide(apiserver.client(), a.cloud).note(a.name, fence=f"held {key} generation 4000000000")
+    a.guest.run("python3", SCSI, device(a), "register", "0")
+    until(lambda: "does not know the fence any more" in refused(a.stage).details(), "the plug-in knows of the note")
+    a.write("during", "of a")
+    put_away(a)
+    use(a, wish())
+    assert reserved(b)[1] == key_on_record(a) and a.read("during") == "of a"
     put_away(a)
 
 
