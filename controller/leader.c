@@ -1,7 +1,6 @@
 #include "controller/leader.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "controller/attachment/attacher_calls.h"
 #include "controller/attachment/unfenced.h"
@@ -57,19 +56,12 @@ struct leader {
 
 /* ---- the reconcilers ---- */
 
-/* Its finalizer went, or somebody took it away: there is nothing to be done for it any more. */
-static bool is_of_what_is_gone(const struct err *err)
-{
-    const char *reason = err_code(err);
-
-    return err_kind(err) == ERR_NOT_FOUND && reason && strcmp(reason, "NotFound") == 0;
-}
-
-/* Somebody was faster, or this process ends. */
+/* Somebody was faster, or this process ends; or there is nothing to be done any more for an object
+ * whose finalizer went, or that somebody took away. */
 static bool is_no_failure(const struct err *err)
 {
     return err_kind(err) == ERR_CONFLICT || err_kind(err) == ERR_CANCELED ||
-           is_of_what_is_gone(err);
+           kube_is_no_such_object(err);
 }
 
 static void finished(void *ctx, const struct workqueue *queue, const char *key,

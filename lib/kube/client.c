@@ -116,6 +116,8 @@ static struct err *make_err(int http_status, const char *reason, const char *mes
 
     if (!reason && http_status == 404)
         return err_with_code(err, KUBE_NO_SUCH_KIND);
+    if (err_kind(err) == ERR_NOT_FOUND)
+        return err_with_code(err, KUBE_NO_SUCH_OBJECT);
     if (!reason && http_status == 500)
         return err_with_code(err, KUBE_INTERNAL_ERROR);
     return reason ? err_with_code(err, reason) : err;
@@ -129,6 +131,11 @@ static bool has_code(const struct err *err, const char *code)
 bool kube_is_no_such_kind(const struct err *err)
 {
     return has_code(err, KUBE_NO_SUCH_KIND);
+}
+
+bool kube_is_no_such_object(const struct err *err)
+{
+    return has_code(err, KUBE_NO_SUCH_OBJECT);
 }
 
 bool kube_is_internal_error(const struct err *err)

@@ -2,11 +2,11 @@
  *
  * Everything goes through the transport, so that a simulation can stand in for the server. Answers
  * that are not successes become errors whose kind tells what to do (NOT_FOUND, EXISTS, CONFLICT,
- * THROTTLED, ...) and whose code is the server's reason. NOT_FOUND means the object; a server that
- * does not know the kind of object is UNAVAILABLE, with the code KUBE_NO_SUCH_KIND. Writes are
- * creates, patches and deletes; a patch that carries metadata.resourceVersion fails with CONFLICT
- * if the object has changed. INVALID, with nothing sent, if a name or a token is too long for a
- * URL.
+ * THROTTLED, ...) and whose code is the server's reason. NOT_FOUND means the object, and has the
+ * code KUBE_NO_SUCH_OBJECT, because its reason is a word of Azure's as well; a server that does not
+ * know the kind of object is UNAVAILABLE, with the code KUBE_NO_SUCH_KIND. Writes are creates,
+ * patches and deletes; a patch that carries metadata.resourceVersion fails with CONFLICT if the
+ * object has changed. INVALID, with nothing sent, if a name or a token is too long for a URL.
  *
  * A rejected token is had anew, from its file or its plug-in, and the request tried once more. What
  * the server refuses because it has too much to do (HTTP 429) is asked for again when it says, up
@@ -29,6 +29,7 @@ enum {
 };
 
 #define KUBE_NO_SUCH_KIND "NoSuchKind"
+#define KUBE_NO_SUCH_OBJECT "NoSuchObject"
 #define KUBE_INTERNAL_ERROR "InternalError"
 
 struct kube;
@@ -114,6 +115,8 @@ struct err *kube_watch(struct task *self, struct kube *kube, const struct api_re
 
 /* The server does not know the kind of object: its definition is missing, or not served yet. */
 bool kube_is_no_such_kind(const struct err *err);
+/* It knows the kind, and has no such object. */
+bool kube_is_no_such_object(const struct err *err);
 /* The server has failed at this request: it, or a webhook that it has asked (HTTP 500). */
 bool kube_is_internal_error(const struct err *err);
 

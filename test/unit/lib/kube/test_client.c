@@ -192,7 +192,7 @@ static const struct {
     uint64_t retry_after_ms;
 } failures[] = {
     {404, STATUS("'message':'nodes \\'n\\' not found','reason':'NotFound'"), NULL, ERR_NOT_FOUND,
-     "nodes \"n\" not found (HTTP 404)", "NotFound", 0},
+     "nodes \"n\" not found (HTTP 404)", KUBE_NO_SUCH_OBJECT, 0},
     {404, "404 page not found\n", NULL, ERR_UNAVAILABLE, "\"404 page not found \" (HTTP 404)",
      KUBE_NO_SUCH_KIND, 0},
     {409, STATUS("'message':'exists','reason':'AlreadyExists'"), NULL, ERR_EXISTS,
