@@ -149,17 +149,20 @@ void attach_look_up_limit(struct task *self, const struct attachment_work *work)
         log_warning("node %s: its limit of disks cannot be looked up: %s", node, err_message(err));
 }
 
-/* Somebody may have converted the disk: it is tried again when that is on record. */
+/* Somebody may have converted the disk, which is on record before the next attempt; or it has just
+ * been created. Only a disk that is not there is surely not found the next time. */
 static struct err *learn_about_disk(struct task *self, const struct attachment_work *work,
                                     struct err *refusal)
 {
-    bool differs = false;
-    CLEANUP(err_freep) struct err *err = disk_look_after_refusal(self, work, &differs);
+    bool passes = false;
+    CLEANUP(err_freep) struct err *err = disk_look_after_refusal(self, work, refusal, &passes);
 
-    if (err)
+    if (err && err_kind(err) != ERR_NOT_FOUND)
         log_warning("%s: cannot find out what the disk is now: %s", work->object->key,
                     err_message(err));
-    return differs ? err_as(refusal, ERR_BUSY) : refusal;
+    if (err && err_kind(refusal) == ERR_NOT_FOUND)
+        passes = err_is_transient(err);
+    return passes ? err_as(refusal, ERR_BUSY) : refusal;
 }
 
 /* A disk that is in somebody's way may be attached where nobody uses it; then it is tried again. */
@@ -170,7 +173,7 @@ static struct err *learn_from_refusal(struct task *self, struct attachment_work 
 
     if (err_kind(refusal) == ERR_EXHAUSTED)
         attach_look_up_limit(self, work);
-    if (err_kind(refusal) == ERR_INVALID)
+    if (err_kind(refusal) == ERR_INVALID || err_kind(refusal) == ERR_NOT_FOUND)
         return learn_about_disk(self, work, refusal);
     if (err_kind(refusal) != ERR_BUSY)
         return refusal;

@@ -23,12 +23,13 @@ struct err *disk_look_request(struct task *self, struct controller *controller,
 }
 
 struct err *disk_look_after_refusal(struct task *self, const struct attachment_work *work,
-                                    bool *ret_differs)
+                                    const struct err *refusal, bool *ret_passes)
 {
     struct controller *controller = work->controller;
     CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
 
     TRY(controller->cloud->ops->disk_get(self, controller->cloud, work->in.disk_id, &disk));
-    *ret_differs = volume_is_created(work->volume) && disk_differs(work->volume, &disk);
-    return *ret_differs ? disk_look_request(self, controller, work->volume_object) : NULL;
+    bool differs = volume_is_created(work->volume) && disk_differs(work->volume, &disk);
+    *ret_passes = differs || err_kind(refusal) == ERR_NOT_FOUND;
+    return differs ? disk_look_request(self, controller, work->volume_object) : NULL;
 }

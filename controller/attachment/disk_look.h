@@ -14,6 +14,9 @@ bool disk_differs(const Api__AzVolume *volume, const struct cloud_disk *disk);
 struct err *disk_look_request(struct task *self, struct controller *controller,
                               const struct kube_object *volume) __attribute__((warn_unused_result));
 
-/* After Azure has refused to attach the disk as it is on record: requests that, if it differs. */
+/* After Azure has refused to attach the disk: requests that, if it is not what its record says.
+ * `ret_passes`: so the refusal will pass, or because Azure has not found a disk that is there: what
+ * attaches disks learns of a new one a moment after it was created. NOT_FOUND: there is none. */
 struct err *disk_look_after_refusal(struct task *self, const struct attachment_work *work,
-                                    bool *ret_differs) __attribute__((warn_unused_result));
+                                    const struct err *refusal, bool *ret_passes)
+    __attribute__((warn_unused_result));

@@ -12,6 +12,7 @@ from .kubeconfig_mutants import KUBECONFIG_MUTANTS
 from .mutant import Mutant
 from .nomination_mutants import NOMINATION_MUTANTS
 from .placement_mutants import PLACEMENT_MUTANTS
+from .refusal_mutants import REFUSAL_MUTANTS
 from .server_mutants import SERVER_MUTANTS
 from .switchover_mutants import SWITCHOVER_MUTANTS
 from .vm_change_mutants import VM_CHANGE_MUTANTS
@@ -36,6 +37,7 @@ MUTANTS = [
     *CREDENTIAL_MUTANTS,
     *SERVER_MUTANTS,
     *HTTP_MUTANTS,
+    *REFUSAL_MUTANTS,
     # ---- AzVolumes of disks ----
     Mutant("two at a time write an AzVolume for a disk", ADOPTION,
            "    if (!string_set_add(&adoptions->names, disk)) {",

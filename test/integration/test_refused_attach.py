@@ -1,0 +1,40 @@
+"""Attaches that Azure refuses because of the disk: which of them are tried again, when, and by whom."""
+
+import pytest
+from azsim import simulator
+from cluster.waiting import until
+
+from .calls import create, publish, refused
+from .driver_world import Controller
+
+SINGLE = {"skuName": "Premium_LRS"}
+ATTACH = "virtualMachines.attachDetachDataDisks"
+
+
+def attempts(world) -> int:
+    return len([e for e in world.azure.journal() if e.get("kind") == ATTACH])
+
+
+@pytest.fixture
+def controller(world):
+    with Controller(world, "one", "--publish-wait=attached") as controller:
+        yield controller
+
+
+def test_a_disk_that_azure_does_not_find_yet(world, controller):
+    """What attaches disks learns of a new one late: the call that waits for it is answered when it has."""
+    volume = create(controller, parameters=SINGLE).volume_id
+    world.azure.fault("refuse", kind=ATTACH, code="NotFound", calls="1-4")
+    publish(controller, volume, world.nodes[0])
+    assert world.roles("pvc-1") == {"a": "Primary Attached"}
+    assert attempts(world) == 5
+
+
+def test_a_disk_that_is_gone(world, controller, azure_sdk):
+    """It is not found for good, and that is logged as a failure."""
+    volume = create(controller, parameters=SINGLE).volume_id
+    azure_sdk.disks.begin_delete(simulator.GROUP, "pvc-1", polling_interval=0.1).result()
+    with refused("NOT_FOUND", "pvc-1"):
+        publish(controller, volume, world.nodes[0])
+    until(lambda: [line for line in controller.said().splitlines()
+                   if line.startswith("W") and f"azvolumeattachment {world.namespace}/pvc-1-" in line], "a warning")

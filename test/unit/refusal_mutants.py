@@ -1,0 +1,17 @@
+"""Mutants of what is refused because of a disk: an attach by Azure."""
+
+from .mutant import Mutant
+
+ATTACH = "controller/attachment/attach.c"
+
+REFUSAL_MUTANTS = [
+    # ---- attaches ----
+    Mutant("a disk that was just created is not attached", ATTACH,
+           "|| err_kind(refusal) == ERR_NOT_FOUND)\n", "|| !refusal)\n"),
+    Mutant("a disk that is there is not there", "controller/attachment/disk_look.c",
+           "*ret_passes = differs || err_kind(refusal) == ERR_NOT_FOUND;", "*ret_passes = differs || !refusal;", "attach"),
+    Mutant("a disk that is gone is asked for again and again", ATTACH,
+           "        passes = err_is_transient(err);\n", "        passes = true;\n"),
+    Mutant("a disk that could not be looked for is gone", ATTACH,
+           "        passes = err_is_transient(err);\n", "        passes = false;\n"),
+]
