@@ -35,6 +35,19 @@ struct err *csi_change_purpose(struct task *self, struct controller *controller,
                         if_unchanged(object, attachment_role_json(purpose)), ret);
 }
 
+/* The state that it had before the attempt failed, in which the leader acts as in the other. */
+struct err *csi_request_attempt(struct task *self, struct controller *controller,
+                                struct kube_object *object, struct kube_object **ret)
+{
+    if (strcmp(attachment_state(as_attachment(object)), STATE_ATTACHMENT_FAILED) != 0) {
+        *ret = kube_object_ref(object);
+        return NULL;
+    }
+    json_t *changes = json_pack("{s:{s:s, s:n}}", "status", "state", STATE_ATTACHING, "error");
+    return cached_patch_status(self, controller->kube, controller->attachments, object,
+                               if_unchanged(object, changes), ret);
+}
+
 static struct err *note_detach_request(struct task *self, struct controller *controller,
                                        const struct kube_object *object)
 {

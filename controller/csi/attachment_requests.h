@@ -17,6 +17,12 @@ struct err *csi_find_attachment(struct task *self, struct controller *controller
 struct err *csi_change_purpose(struct task *self, struct controller *controller,
                                const struct kube_object *object, struct attachment_purpose purpose,
                                struct kube_object **ret) __attribute__((warn_unused_result));
+/* What has failed is tried again at once, by whichever controller leads: what comes of that is what
+ * a call waits for, and not what was recorded before it. Nothing is written where nothing has
+ * failed. CONFLICT if the attachment has changed. */
+struct err *csi_request_attempt(struct task *self, struct controller *controller,
+                                struct kube_object *object, struct kube_object **ret)
+    __attribute__((warn_unused_result));
 /* NOT_FOUND if the attachment is gone; CONFLICT if another one of the same name exists, which is
  * left unchanged. */
 struct err *csi_request_detach(struct task *self, struct controller *controller,

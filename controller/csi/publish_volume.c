@@ -153,7 +153,8 @@ static struct err *check_kept(const struct kube_object *written, bool read_only)
                    written->metadata->name);
 }
 
-/* It is published here already. */
+/* It is published here already. An attempt that has failed may be due again only in minutes, but
+ * somebody waits for it now. */
 static struct err *settle_access(struct task *self, struct controller *controller,
                                  const Api__AzVolume *volume, const char *node, bool read_only,
                                  struct kube_object *object, struct kube_object **ret)
@@ -162,8 +163,7 @@ static struct err *settle_access(struct task *self, struct controller *controlle
 
     switch (publish_access_decide(recorded, read_only, csi_is_published(controller, object))) {
     case ACCESS_AGREES:
-        *ret = kube_object_ref(object);
-        return NULL;
+        return csi_request_attempt(self, controller, object, ret);
     case ACCESS_CHANGE:
         return csi_change_purpose(self, controller, object, for_publish(read_only), ret);
     case ACCESS_CONFLICT:

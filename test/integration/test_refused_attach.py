@@ -38,3 +38,17 @@ def test_a_disk_that_is_gone(world, controller, azure_sdk):
         publish(controller, volume, world.nodes[0])
     until(lambda: [line for line in controller.said().splitlines()
                    if line.startswith("W") and f"azvolumeattachment {world.namespace}/pvc-1-" in line], "a warning")
+
+
+def test_a_call_asks_for_another_attempt(world, controller):
+    """Whichever controller it comes to. An attempt that fails is repeated once, because its record has changed."""
+    volume = create(controller, parameters=SINGLE).volume_id
+    with Controller(world, "follower", "--publish-wait=attached") as follower:
+        fault = world.azure.fault("refuse", kind=ATTACH, code="InvalidParameter")
+        for calls, asked in enumerate((controller, follower), start=1):
+            with refused("INVALID_ARGUMENT", "InvalidParameter"):
+                publish(asked, volume, world.nodes[0])
+            assert calls <= attempts(world) <= 2 * calls
+        world.azure.control("DELETE", f"faults/{fault}")
+        publish(follower, volume, world.nodes[0])
+    assert world.roles("pvc-1") == {"a": "Primary Attached"}

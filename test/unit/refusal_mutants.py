@@ -3,6 +3,7 @@
 from .mutant import Mutant
 
 ATTACH = "controller/attachment/attach.c"
+REQUESTS = "controller/csi/attachment_requests.c"
 
 REFUSAL_MUTANTS = [
     # ---- attaches ----
@@ -14,4 +15,8 @@ REFUSAL_MUTANTS = [
            "        passes = err_is_transient(err);\n", "        passes = true;\n"),
     Mutant("a disk that could not be looked for is gone", ATTACH,
            "        passes = err_is_transient(err);\n", "        passes = false;\n"),
+    Mutant("a call hears of an attempt from before it", REQUESTS,
+           "STATE_ATTACHMENT_FAILED) != 0) {", "STATE_ATTACHMENT_FAILED) != 0 || object) {", "publish"),
+    Mutant("a call writes to an attachment that is under way", REQUESTS,
+           "STATE_ATTACHMENT_FAILED) != 0) {", "STATE_ATTACHMENT_FAILED) == 99) {", "publish"),
 ]
