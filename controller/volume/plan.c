@@ -89,5 +89,7 @@ enum volume_step volume_next(const struct volume_snapshot *in)
         return VOLUME_FORGET;
     if (in->failed)
         return in->goes ? VOLUME_REQUEUE : VOLUME_NONE;
+    if (in->restored)
+        return VOLUME_REFUSE;
     return in->creating ? VOLUME_CREATE : VOLUME_RECORD_CREATING;
 }

@@ -16,6 +16,8 @@
  *     failover finds them;
  *   - a disk does not grow while Azure copies its data: Azure refuses that, or lets the snapshots
  *     fail that are copied;
+ *   - no disk is created for a record that was restored without its status, until CreateVolume is
+ *     called for it;
  *   - a creation that failed permanently is repeated only if CreateVolume is called again, and is
  *     forgotten if that does not happen for long enough; reading a disk that exists already, or
  *     will, is retried until it succeeds.
@@ -30,6 +32,7 @@ struct volume_snapshot {
     bool creating;        /* a creation is on record */
     bool failed;          /* creation failed for good */
     bool goes, goes_now;  /* unless CreateVolume is called again, it is forgotten: later, or now */
+    bool restored;        /* by a backup tool, without its status: nobody has requested a disk */
     bool has_disk;        /* a disk that existed before the volume */
     bool pre_provisioned; /* the same, and the driver never deletes the disk */
     bool unseen;          /* the same, and the disk has to be read: never done, or requested */
@@ -65,6 +68,7 @@ enum volume_step {
     VOLUME_REMOVE_FINALIZER,
     VOLUME_RECORD_CREATING,
     VOLUME_CREATE, /* the disk, and record it */
+    VOLUME_REFUSE, /* to create one: record why */
     VOLUME_ADOPT,  /* record the disk that exists */
     VOLUME_RECORD_FILESYSTEM,
     VOLUME_GROW,             /* the disk, and record its size */

@@ -16,6 +16,7 @@
 #include "controller/volume/modification.h"
 #include "controller/volume/persistent_volume.h"
 #include "controller/volume/plan.h"
+#include "controller/volume/restored_record.h"
 #include "controller/volume/user.h"
 #include "lib/api/azdisk.pb-c.h"
 #include "lib/base/alloc.h"
@@ -83,6 +84,7 @@ static bool gather(struct controller *controller, const char *key, struct volume
         .failed = creation_has_failed(ret->volume),
         .goes = goes_at > 0,
         .goes_now = goes_at > 0 && goes_at <= loop_wall_us(controller->loop),
+        .restored = restored_without_status(ret->volume),
         .has_disk = adoption_disk(controller, ret->volume) != NULL,
         .pre_provisioned = volume_adopted_id(ret->volume) != NULL,
         .unseen = adoption_is_of(ret->volume) &&
@@ -302,6 +304,8 @@ static struct err *take_step(struct task *self, struct volume_work *work, enum v
         return record_creating(self, work);
     case VOLUME_CREATE:
         return create(self, work);
+    case VOLUME_REFUSE:
+        return restored_refusal(work->volume);
     case VOLUME_ADOPT:
         return adopt(self, work);
     case VOLUME_RECORD_FILESYSTEM:

@@ -1,4 +1,4 @@
-"""Mutants of what is refused because of a disk: an attach by Azure."""
+"""Mutants of what is refused because of a disk: an attach by Azure, and a new disk by the driver."""
 
 from .mutant import Mutant
 
@@ -19,4 +19,12 @@ REFUSAL_MUTANTS = [
            "STATE_ATTACHMENT_FAILED) != 0) {", "STATE_ATTACHMENT_FAILED) != 0 || object) {", "publish"),
     Mutant("a call writes to an attachment that is under way", REQUESTS,
            "STATE_ATTACHMENT_FAILED) != 0) {", "STATE_ATTACHMENT_FAILED) == 99) {", "publish"),
+    # ---- what a backup tool restores ----
+    Mutant("a record that was restored is a request for a disk", "controller/volume/plan.c",
+           "    if (in->restored)\n        return VOLUME_REFUSE;\n", ""),
+    Mutant("a disk is created for what a backup tool has restored", "controller/volume/reconcile.c",
+           "        .restored = restored_without_status(ret->volume),\n",
+           "        .restored = !ret->volume && restored_without_status(ret->volume),\n", "restored_record"),
+    Mutant("a volume that was restored and asked for since is refused", "controller/volume/restored_record.c",
+           " && !*volume_state(volume);", ";"),
 ]

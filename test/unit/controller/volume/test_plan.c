@@ -12,6 +12,7 @@ static const char *const step_names[] = {
     [VOLUME_REMOVE_FINALIZER] = "remove-finalizer",
     [VOLUME_RECORD_CREATING] = "record-creating",
     [VOLUME_CREATE] = "create",
+    [VOLUME_REFUSE] = "refuse",
     [VOLUME_ADOPT] = "adopt",
     [VOLUME_RECORD_FILESYSTEM] = "record-filesystem",
     [VOLUME_GROW] = "grow",
@@ -38,6 +39,9 @@ static const struct {
     {"a creation that failed for good waits to be asked for", "finalizer failed", "none"},
     {"not for ever, after an answer that said so", "finalizer failed goes", "requeue"},
     {"then it is forgotten", "finalizer failed goes now", "forget"},
+    {"what was restored without its status is no request for a disk", "finalizer restored",
+     "refuse"},
+    {"if its disk is known, that one is looked at", "finalizer restored has-disk", "adopt"},
     {"a volume that is well stays, whatever was noted once", "finalizer created goes now", "none"},
     {"a disk that was there is looked at", "finalizer has-disk pre-provisioned", "adopt"},
     {"and so is one that the driver once made", "finalizer has-disk", "adopt"},
@@ -141,6 +145,7 @@ static void test_table(void **state)
             .failed = strstr(words, "failed"),
             .goes = strstr(words, "goes"),
             .goes_now = strstr(words, "now"),
+            .restored = strstr(words, "restored"),
             .has_disk = strstr(words, "has-disk"),
             .pre_provisioned = strstr(words, "pre-provisioned"),
             .unseen = strstr(words, "unseen"),
@@ -177,7 +182,7 @@ static void test_table(void **state)
 static void test_a_disk_goes_only_when_it_may(void **state)
 {
     (void)state;
-    for (unsigned bits = 0; bits < 1u << 17; bits++) {
+    for (unsigned bits = 0; bits < 1u << 18; bits++) {
         struct volume_snapshot in = {
             .deleting = bits & 1,
             .has_finalizer = bits & 2,
@@ -197,6 +202,7 @@ static void test_a_disk_goes_only_when_it_may(void **state)
             .unattached = bits & 16384,
             .pv_missing = bits & 32768,
             .pv_gone = bits & 65536,
+            .restored = bits & 131072,
         };
         enum volume_step step = volume_next(&in);
         unsigned attachments = in.primaries + in.others + in.leaving;
@@ -213,7 +219,7 @@ static void test_a_disk_goes_only_when_it_may(void **state)
         if (step == VOLUME_FORGET)
             assert_true(in.failed && in.goes_now && !in.created && !in.deleting);
         if (step == VOLUME_CREATE)
-            assert_true(!in.deleting && in.creating && !in.created && !in.failed);
+            assert_true(!in.deleting && in.creating && !in.created && !in.failed && !in.restored);
     }
 }
 
