@@ -248,7 +248,9 @@ static struct attachment_plan next_of_moved(const struct attachment_snapshot *in
 /* Of what was attached before, and is on record without a LUN, a pod may have the disk in use. */
 static struct attachment_plan next_of_failed(const struct attachment_snapshot *in)
 {
-    return step(in->failed_attach && in->state == ATTACHMENT_ATTACHING ? STEP_DETACH : STEP_REPAIR);
+    bool never_came = in->state == ATTACHMENT_ATTACHING && in->lun != NO_LUN;
+
+    return step(in->failed_attach && never_came ? STEP_DETACH : STEP_REPAIR);
 }
 
 /* The model has the disk already: attached before, by us or by somebody else. */

@@ -83,6 +83,7 @@ static const struct row rows[] = {
     {"one that fails again takes its disk along", "P", "P", "attaching", 1, "hopeless",
      "failed 4: 1=d", "detach"},
     {"but for one that may be in use", "P", "P", "new", -1, "hopeless", "failed 4: 1=d", "repair"},
+    {"also when that has failed", "P", "P", "attaching", -1, "hopeless", "failed 4: 1=d", "repair"},
     {"and when the disk has gone it is tried anew", "P", "P", "attaching", 1, "hopeless",
      "failed 4: 0=x", "attach 1"},
     {"it has come after all", "P", "P", "attaching", 1, "hopeless", "ok 4: 1=d",
