@@ -17,8 +17,8 @@ struct silent_zones {
     unsigned elsewhere; /* nodes in no zone that are silent */
 };
 
-/* A node, once; `zone` "": it is in none. */
-void silent_zones_add(struct silent_zones *zones, const char *zone, bool silent);
+/* A node, once; `name` "": it is in no zone. */
+void silent_zones_add(struct silent_zones *zones, const char *name, bool silent);
 /* Those that are silent, but for those of zones that are lost. */
 unsigned silent_zones_count(const struct silent_zones *zones);
 void silent_zones_fini(struct silent_zones *zones);
