@@ -5,6 +5,7 @@ from azsim import simulator
 from cluster.waiting import until
 
 from .calls import create, publish, refused
+from .csi import mounted
 from .driver_world import Controller
 
 SINGLE = {"skuName": "Premium_LRS"}
@@ -52,3 +53,23 @@ def test_a_call_asks_for_another_attempt(world, controller):
         world.azure.control("DELETE", f"faults/{fault}")
         publish(follower, volume, world.nodes[0])
     assert world.roles("pvc-1") == {"a": "Primary Attached"}
+
+
+def test_a_disk_that_cannot_be_attached_holds_up_no_other(world, controller, azure_sdk):
+    """Azure has it in the VM's model and tries it with every change of the VM, which fails."""
+    bad, good = (create(controller, name, SINGLE).volume_id for name in ("pvc-1", "pvc-2"))
+    fault = world.azure.fault("failAttach", disk="pvc-1", code="DiskProcessingError")
+    call = controller.csi.begin("Controller/ControllerPublishVolume", volume_id=bad, node_id=world.nodes[0],
+                                volume_capability=mounted())
+    until(lambda: "the last change of its VM has failed again" in controller.said(), "it is known")
+    publish(controller, good, world.nodes[0])
+    assert world.roles("pvc-2") == {"a": "Primary Attached"}
+
+    def on_the_vm() -> list[str]:
+        vm = azure_sdk.virtual_machines.get(simulator.GROUP, world.prefix + "a")
+        return [disk.name for disk in vm.storage_profile.data_disks]
+
+    until(lambda: on_the_vm() == ["pvc-2"], "it is not left in the model")
+    world.azure.control("DELETE", f"faults/{fault}")
+    until(lambda: world.roles("pvc-1") == {"a": "Primary Attached"}, "it comes when Azure lets it", 120)
+    call.cancel()
