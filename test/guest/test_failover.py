@@ -347,7 +347,8 @@ def test_a_raw_volume_that_has_lost_its_fence_is_written_to_by_nobody(pair):
         failure = refused(a.publish, block(), following)
         assert failure.code() == Code.FAILED_PRECONDITION and str(a.target) in failure.details()
         attempts, _ = raw_writes(a)
-        a.stage(block())  # as kubelet does when it has started anew
+        failure = refused(a.stage, block())  # as kubelet does when it has started anew
+        assert failure.code() == Code.FAILED_PRECONDITION and str(a.target) in failure.details()
         process.until(lambda: raw_writes(a)[0] >= attempts + 50, "attempts to write")
         assert content(b) == found and reserved(b) == ([], "") and a.cloud.fence(a.name) == f"lost {pair.key}"
     a.unpublish()
