@@ -119,6 +119,26 @@ static void test_the_next_one_has_more_time(void **state)
     world_free(world);
 }
 
+/* Whoever looks meanwhile. */
+static void test_what_is_under_way_is_no_change_of_others(void **state)
+{
+    struct world *world = world_with("{'fault': 'stick', 'kind': 'vm*', 'calls': '1-3'}");
+    struct wish a = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+    struct wish repairs[] = {{.kind = REPAIR, .vm = VM("vm1")}, {.kind = REPAIR, .vm = VM("vm1")}};
+
+    (void)state;
+    expect_given_up(world, &a, 5);
+    expect_given_up(world, &repairs[0], 10);
+    begin(world, &repairs[1]);
+    for (int minute = 0; minute < 15; minute++) {
+        pass(world, 1);
+        assert_int_equal(state_of(world), CLOUD_INSTANCE_CHANGING);
+    }
+    world_close(world);
+    err_free(repairs[1].err);
+    world_free(world);
+}
+
 /* A former leader's, say, or somebody's start of the VM. */
 static void test_what_others_began_has_ten_minutes(void **state)
 {
@@ -158,6 +178,7 @@ int main(void)
         cmocka_unit_test(test_so_does_a_change_of_another_disk),
         cmocka_unit_test(test_its_disk_is_free_for_others),
         cmocka_unit_test(test_the_next_one_has_more_time),
+        cmocka_unit_test(test_what_is_under_way_is_no_change_of_others),
         cmocka_unit_test(test_what_others_began_has_ten_minutes),
         cmocka_unit_test(test_what_was_seen_long_ago_may_have_been_another_change),
     };
