@@ -1,7 +1,6 @@
 #include "test/unit/controller/csi/csi_call.h"
 
 #include "controller/csi/service.h"
-#include "lib/api/csi.pb-c.h"
 #include "provisioner-lib/cloud.h"
 
 /* ---- the cloud ---- */
@@ -66,28 +65,32 @@ void csi_play(struct csi_call *call, const char *cluster, const struct script_st
     kube_free(controller.kube);
 }
 
+Csi__V1__VolumeCapability *single_writer(struct single_writer *ret)
+{
+    csi__v1__volume_capability__mount_volume__init(&ret->mount);
+    csi__v1__volume_capability__access_mode__init(&ret->mode);
+    ret->mode.mode = CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__SINGLE_NODE_WRITER;
+    csi__v1__volume_capability__init(&ret->capability);
+    ret->capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
+    ret->capability.mount = &ret->mount;
+    ret->capability.access_mode = &ret->mode;
+    return &ret->capability;
+}
+
 void create_volume(struct task *self, void *arg)
 {
     struct csi_call *call = arg;
-    Csi__V1__VolumeCapability__MountVolume mount;
-    Csi__V1__VolumeCapability__AccessMode mode;
-    Csi__V1__VolumeCapability capability, *capabilities = &capability;
+    struct single_writer writer;
+    Csi__V1__VolumeCapability *capability = single_writer(&writer);
     Csi__V1__CapacityRange range;
     Csi__V1__CreateVolumeRequest request;
     Csi__V1__CreateVolumeResponse response;
 
-    csi__v1__volume_capability__mount_volume__init(&mount);
-    csi__v1__volume_capability__access_mode__init(&mode);
-    mode.mode = CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__SINGLE_NODE_WRITER;
-    csi__v1__volume_capability__init(&capability);
-    capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
-    capability.mount = &mount;
-    capability.access_mode = &mode;
     csi__v1__capacity_range__init(&range);
     range.required_bytes = call->bytes;
     csi__v1__create_volume_request__init(&request);
     request.name = (char[]){"x"};
-    request.volume_capabilities = &capabilities;
+    request.volume_capabilities = &capability;
     request.n_volume_capabilities = 1;
     request.capacity_range = &range;
     csi__v1__create_volume_response__init(&response);

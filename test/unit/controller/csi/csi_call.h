@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "lib/api/csi.pb-c.h"
 #include "lib/rpc/server.h"
 #include "test/unit/controller/controller_of.h"
 #include "test/unit/lib/kube/script.h"
@@ -18,6 +19,14 @@ struct csi_call {
     struct err *err;
     char *id; /* of what was made; free() it */
 };
+
+/* A mount, for one node that writes. */
+struct single_writer {
+    Csi__V1__VolumeCapability__MountVolume mount;
+    Csi__V1__VolumeCapability__AccessMode mode;
+    Csi__V1__VolumeCapability capability;
+};
+Csi__V1__VolumeCapability *single_writer(struct single_writer *ret);
 
 /* The task makes the call, which is its argument, and must ask for all that the script has. */
 void csi_play(struct csi_call *call, const char *cluster, const struct script_step *steps, size_t n,

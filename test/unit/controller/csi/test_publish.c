@@ -1,7 +1,6 @@
 /* ControllerPublishVolume of what is published already: an attempt that has failed is made again,
  * once for each call. */
 #include "controller/csi/service.h"
-#include "lib/api/csi.pb-c.h"
 #include "lib/kube/cached_client.h"
 #include "test/unit/controller/csi/csi_call.h"
 
@@ -40,23 +39,14 @@ static void publish(struct task *self, void *arg)
 {
     struct csi_call *call = arg;
     struct controller *controller = call->rpc.ctx;
-    Csi__V1__VolumeCapability__MountVolume mount;
-    Csi__V1__VolumeCapability__AccessMode mode;
-    Csi__V1__VolumeCapability capability;
+    struct single_writer writer;
     Csi__V1__ControllerPublishVolumeRequest request;
     Csi__V1__ControllerPublishVolumeResponse response;
 
-    csi__v1__volume_capability__mount_volume__init(&mount);
-    csi__v1__volume_capability__access_mode__init(&mode);
-    mode.mode = CSI__V1__VOLUME_CAPABILITY__ACCESS_MODE__MODE__SINGLE_NODE_WRITER;
-    csi__v1__volume_capability__init(&capability);
-    capability.access_type_case = CSI__V1__VOLUME_CAPABILITY__ACCESS_TYPE_MOUNT;
-    capability.mount = &mount;
-    capability.access_mode = &mode;
     csi__v1__controller_publish_volume_request__init(&request);
     request.volume_id = (char[]){GROUP_DISKS "v"};
     request.node_id = (char[]){"a"};
-    request.volume_capability = &capability;
+    request.volume_capability = single_writer(&writer);
     csi__v1__controller_publish_volume_response__init(&response);
     controller->settings.publish_wait = PUBLISH_WAIT_ATTACHED;
     semaphore_init(&controller->publishes, 1);

@@ -253,15 +253,16 @@ static void test_by_location_alone(void **state)
         "virtualMachines/v/x", 1, 202, {"Azure-AsyncOperation", OPERATION, ##__VA_ARGS__}, NULL    \
     }
 
+static const struct line endless[] = {
+    {AUTHORITY},
+    STARTED(),
+    {"operations/1", 0, 200, {NULL}, "{\"status\": \"InProgress\"}"},
+    {0},
+};
+
 static void test_looks_grow_rarer_within_the_bucket(void **state)
 {
-    static const struct line script[] = {
-        {AUTHORITY},
-        STARTED(),
-        {"operations/1", 0, 200, {NULL}, "{\"status\": \"InProgress\"}"},
-        {0},
-    };
-    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct scripted_arm *scripted = scripted_arm_new("", endless);
     struct asking asking = change_vm;
     uint64_t before = 0;
     size_t looks = 0;
@@ -291,13 +292,7 @@ static void test_looks_grow_rarer_within_the_bucket(void **state)
 
 static void test_nothing_is_waited_for_without_an_end(void **state)
 {
-    static const struct line script[] = {
-        {AUTHORITY},
-        STARTED(),
-        {"operations/1", 0, 200, {NULL}, "{\"status\": \"InProgress\"}"},
-        {0},
-    };
-    struct scripted_arm *scripted = scripted_arm_new("", script);
+    struct scripted_arm *scripted = scripted_arm_new("", endless);
     struct asking asking = change_vm;
 
     (void)state;
