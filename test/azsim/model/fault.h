@@ -58,8 +58,11 @@
         "a list's page is empty, and the next one is what it would have been")                     \
     ROW(DELAY, "delay", START, TIME, "the operation takes \"time\" more")                          \
     ROW(STICK, "stick", START, NOTHING,                                                            \
-        "the operation does not end before the rule is removed, or a newer one ends it")           \
+        "the operation does not end before the rule is removed, or a newer one ends it. Not one "  \
+        "that detaches by force")                                                                  \
     ROW(FAIL_OPERATION, "failOperation", END, CODE, "nothing is done, and it fails with \"code\"") \
+    ROW(FAIL_WHEN_DONE, "failWhenDone", END, CODE,                                                 \
+        "it is done, and fails with \"code\" all the same, as for an extension of the VM")         \
     ROW(CANCEL_OPERATION, "cancelOperation", END, NOTHING,                                         \
         "nothing is done, and it is Canceled with no code")                                        \
     ROW(END_FAILED, "endFailed", END, NOTHING,                                                     \

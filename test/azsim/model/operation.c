@@ -51,7 +51,10 @@ static struct refusal *perform(struct operation *operation, const struct fault *
         return refuse(409, "", NULL, " ");
     if (fault && fault->type == FAULT_HIDE_RESIZE && operation->kind == OPERATION_DISK_UPDATE)
         return NULL;
-    return owners[operation_owner(operation)].due(operation);
+    struct refusal *refusal = owners[operation_owner(operation)].due(operation);
+    if (!refusal && fault && fault->type == FAULT_FAIL_WHEN_DONE)
+        return fault_refusal(fault, fault_resource(operation->model, operation->target));
+    return refusal;
 }
 
 /* The state that a fault leaves behind on what the operation was about, if that is still there. */
@@ -135,24 +138,31 @@ struct operation *operation_restore(struct model *model, const char *id, enum op
     return operation;
 }
 
-struct operation *operation_start(struct model *model, enum operation_kind kind, const char *target,
+struct operation *operation_force(struct model *model, enum operation_kind kind, const char *target,
                                   uint64_t duration_ms)
 {
-    const struct fault *fault = fault_of_operation(model, kind, target, FAULT_AT_START);
     int64_t now = model_now_us(model);
     char id[UUID_SIZE];
 
-    if (fault)
-        duration_ms += fault->time_ms;
     drop_old(model);
     random_uuid(loop_random(model->loop), id);
     struct operation *operation = operation_restore(model, id, kind, OPERATION_IN_PROGRESS, target,
                                                     now, now + (int64_t)duration_ms * 1000, NULL);
+    model_changed_operation(model, operation);
+    return operation;
+}
+
+struct operation *operation_start(struct model *model, enum operation_kind kind, const char *target,
+                                  uint64_t duration_ms)
+{
+    const struct fault *fault = fault_of_operation(model, kind, target, FAULT_AT_START);
+    struct operation *operation =
+        operation_force(model, kind, target, duration_ms + (fault ? fault->time_ms : 0));
+
     if (fault && fault->type == FAULT_STICK) {
         operation->stuck_by = fault->id;
         loop_stop_timer(model->loop, &operation->timer);
     }
-    model_changed_operation(model, operation);
     return operation;
 }
 

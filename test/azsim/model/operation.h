@@ -80,7 +80,10 @@ struct operation {
     char id[UUID_SIZE];
 };
 
-/* A new operation that ends after `duration_ms`. */
+/* A new operation that ends after `duration_ms`, whatever the faults. */
+struct operation *operation_force(struct model *model, enum operation_kind kind, const char *target,
+                                  uint64_t duration_ms);
+/* The same, but for the faults. */
 struct operation *operation_start(struct model *model, enum operation_kind kind, const char *target,
                                   uint64_t duration_ms);
 /* An operation as it was before a restart; what was in progress goes on. Takes the refusal. */

@@ -103,7 +103,9 @@ static struct operation *begin(struct vm *vm, enum operation_kind kind, struct d
     vm->etag++;
     vm->provisioning = PROVISIONING_UPDATING;
     vm->updated_us = model_now_us(vm->model);
-    vm->operation = operation_start(vm->model, kind, vm->key, plan(vm, kind));
+    uint64_t duration_ms = plan(vm, kind);
+    vm->operation = vm->data_disks.force ? operation_force(vm->model, kind, vm->key, duration_ms)
+                                         : operation_start(vm->model, kind, vm->key, duration_ms);
     model_changed_vm(vm->model, vm);
     model_commit(vm->model);
     return vm->operation;

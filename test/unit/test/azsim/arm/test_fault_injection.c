@@ -117,6 +117,8 @@ static const struct {
      "a b", "Attached", "Attached"},
     {"{'fault': 'cancelOperation'}", "Canceled", "", "Failed", "a b", "Unattached", "Unattached"},
     {"{'fault': 'endFailed'}", "Succeeded", "", "Failed", "a b", "Attached", "Attached"},
+    {"{'fault': 'failWhenDone', 'code': 'VMExtensionProvisioningError'}", "Failed",
+     "VMExtensionProvisioningError", "Failed", "a b", "Attached", "Attached"},
     {"{'fault': 'failAttach', 'disk': 'a', 'code': 'AcquireDiskLeaseFailed'}", "Failed",
      "AcquireDiskLeaseFailed", "Failed", "a b", "Unattached", "Attached"},
     {"{'fault': 'forgetAttach', 'disk': 'a'}", "Succeeded", "", "Succeeded", "b", "Unattached",
@@ -169,6 +171,8 @@ static const struct {
     {"{'fault': 'ignoreDetach', 'disk': 'a'}", ", 'detachOption': 'ForceDetach'", "Succeeded", "",
      "Succeeded", "", "Unattached"},
     {"{'fault': 'ignoreDetach', 'disk': 'c'}", "", "Succeeded", "", "Succeeded", "", "Unattached"},
+    {"{'fault': 'stick', 'calls': '2-'}", ", 'detachOption': 'ForceDetach'", "Succeeded", "",
+     "Succeeded", "", "Unattached"},
 };
 
 static void test_detaches(void **state)
