@@ -93,7 +93,8 @@ struct cloud_snapshots {
 struct cloud_slot {
     const char *disk_id;
     int lun;
-    bool leaving; /* a detach has begun */
+    bool leaving;  /* a detach has begun */
+    bool attached; /* as the machine itself says, which is asked when a change of it has failed */
 };
 
 enum cloud_instance_state {
@@ -173,6 +174,16 @@ struct cloud_attach {
     void (*accepted)(void *ctx, bool yes);
     void *ctx;
     struct cloud_instance *seen; /* the model that has it, for cloud_instance_fini; or NULL */
+};
+
+struct cloud_detach {
+    const char *instance_id, *disk_id;
+    enum cloud_urgency urgency;
+    /* Somebody has made sure that nothing on the machine writes to the disk any more; whether
+     * anything there answers is another matter: what an earlier detach has not brought about is
+     * done without it. */
+    bool out_of_service;
+    bool *forced; /* set to whether it was done so; or NULL */
 };
 
 /* What a disk is to be. */
@@ -269,8 +280,8 @@ struct cloud_ops {
                                const struct cloud_attach *attach);
     /* Attaches of the disk may no longer be wanted: those that wait for their turn are asked. */
     void (*reconsider)(struct cloud *cloud, const char *disk_id);
-    struct err *(*disk_detach)(struct task *self, struct cloud *cloud, const char *instance_id,
-                               const char *disk_id, enum cloud_urgency urgency);
+    struct err *(*disk_detach)(struct task *self, struct cloud *cloud,
+                               const struct cloud_detach *detach);
     /* Carries out what a failed change left undone. */
     struct err *(*instance_repair)(struct task *self, struct cloud *cloud, const char *instance_id,
                                    enum cloud_urgency urgency);

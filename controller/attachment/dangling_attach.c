@@ -172,8 +172,10 @@ struct err *dangling_attach_end(struct task *self, const struct attachment_work 
     TRY(ask_kubelet(self, work, disk.instances[owner], &uses));
     if (uses || !find_owner(work, &disk, &owner))
         return NULL;
-    TRY(cloud->ops->disk_detach(self, cloud, disk.instances[owner], work->in.disk_id,
-                                CLOUD_IN_THE_WAY));
+    TRY(cloud->ops->disk_detach(self, cloud,
+                                &(struct cloud_detach){.instance_id = disk.instances[owner],
+                                                       .disk_id = work->in.disk_id,
+                                                       .urgency = CLOUD_IN_THE_WAY}));
     tell(work, disk.instances[owner]);
     *ret_ended = true;
     return NULL;

@@ -48,12 +48,14 @@ struct err *failed_attach_repair(struct task *self, const struct attachment_work
     return NULL;
 }
 
+/* In the model, and not attached as far as the machine says. */
 static bool is_left(const struct cloud_instance *instance, const char *disk_id)
 {
     bool found = false;
 
     for (size_t i = 0; i < instance->n_slots; i++)
-        found |= strcasecmp(instance->slots[i].disk_id, disk_id) == 0;
+        found |=
+            strcasecmp(instance->slots[i].disk_id, disk_id) == 0 && !instance->slots[i].attached;
     return found && instance->state == CLOUD_INSTANCE_FAILED;
 }
 
@@ -65,7 +67,10 @@ static struct err *take_back(struct task *self, const struct attachment_work *wo
 
     TRY(cloud->ops->instance_get(self, cloud, work->instance_id, 0, urgency, &instance));
     return is_left(&instance, work->in.disk_id)
-               ? cloud->ops->disk_detach(self, cloud, work->instance_id, work->in.disk_id, urgency)
+               ? cloud->ops->disk_detach(self, cloud,
+                                         &(struct cloud_detach){.instance_id = work->instance_id,
+                                                                .disk_id = work->in.disk_id,
+                                                                .urgency = urgency})
                : NULL;
 }
 

@@ -245,11 +245,15 @@ static struct attachment_plan next_of_moved(const struct attachment_snapshot *in
     return step(!in->instance || in->vm_refreshed ? STEP_FORGET_VM : STEP_REFRESH_VM);
 }
 
-/* Of what was attached before, and is on record without a LUN, a pod may have the disk in use. */
-static struct attachment_plan next_of_failed(const struct attachment_snapshot *in)
+/* What has failed need not be this disk: an extension of the VM lets every change of it fail. Of
+ * what was attached before, and is on record without a LUN, a pod may have the disk in use. */
+static struct attachment_plan next_of_failed(const struct attachment_snapshot *in,
+                                             const struct cloud_slot *slot)
 {
     bool never_came = in->state == ATTACHMENT_ATTACHING && in->lun != NO_LUN;
 
+    if (slot->attached && !slot->leaving)
+        return step_at(STEP_RECORD_ATTACHED, slot->lun);
     return step(in->failed_attach && never_came ? STEP_DETACH : STEP_REPAIR);
 }
 
@@ -263,7 +267,7 @@ static struct attachment_plan next_of_present(const struct attachment_snapshot *
     case CLOUD_INSTANCE_CHANGING:
         return step(STEP_REQUEUE);
     case CLOUD_INSTANCE_FAILED:
-        return next_of_failed(in);
+        return next_of_failed(in, slot);
     }
     return step(STEP_NONE);
 }

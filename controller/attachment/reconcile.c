@@ -11,6 +11,7 @@
 #include "controller/attachment/status.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
+#include "lib/kube/node.h"
 #include "provisioner-lib/records/names.h"
 
 enum {
@@ -115,16 +116,34 @@ static void expect_others(const struct attachment_work *work)
     attacher_calls_expect(work->controller, work->attachment->spec->node_name, work->instance_id);
 }
 
+static void tell_forced(const struct attachment_work *work)
+{
+    events_record(
+        work->controller->events, &AZ_VOLUME_ATTACHMENTS, work->object->metadata, EVENT_WARNING,
+        "DetachedByForce", "Detach",
+        "Disk %s was detached from %s by force: node %s has the taint " TAINT_OUT_OF_SERVICE
+        ", and an earlier detach did not end",
+        work->in.disk_id, work->instance_id, work->attachment->spec->node_name);
+}
+
 static struct err *detach(struct task *self, struct attachment_work *work)
 {
     struct cloud *cloud = work->controller->cloud;
-    enum cloud_urgency urgency = urgency_of(work);
+    bool forced = false;
+    const struct cloud_detach detach = {
+        .instance_id = work->instance_id,
+        .disk_id = work->in.disk_id,
+        .urgency = urgency_of(work),
+        .out_of_service = work->out_of_service,
+        .forced = &forced,
+    };
 
     attachment_work_forget_neighbours(work);
     forget_instance(work);
-    struct err *err =
-        cloud->ops->disk_detach(self, cloud, work->instance_id, work->in.disk_id, urgency);
+    struct err *err = cloud->ops->disk_detach(self, cloud, &detach);
     expect_others(work);
+    if (!err && forced)
+        tell_forced(work);
     return err;
 }
 

@@ -22,6 +22,8 @@ struct attachment_work {
 
     char *instance_id; /* set when the VM is read */
     char *boot_id;     /* the node's, before the VM was read; NULL: it does not say */
+    bool
+        out_of_service; /* nothing writes to the disk on the VM, as who has tainted its Node says */
     struct cloud_instance instance;
     struct attachment_snapshot in;
 

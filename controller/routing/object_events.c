@@ -193,6 +193,7 @@ static bool node_facts_changed(const struct controller *controller,
     const char *zone = kube_label(after->metadata, key);
     return node_is_ready(was) != node_is_ready(is) ||
            node_is_schedulable(was) != node_is_schedulable(is) ||
+           node_is_out_of_service(was) != node_is_out_of_service(is) ||
            strcmp(old_zone ? old_zone : "", zone ? zone : "") != 0;
 }
 

@@ -248,12 +248,16 @@ static void instance_announce(struct cloud *cloud, const char *id, bool coming)
     vm_announce(azure_of(cloud)->cache, id, coming);
 }
 
-static struct err *detach(struct task *self, struct cloud *cloud, const char *id,
-                          const char *disk_id, enum cloud_urgency urgency)
+static struct err *detach(struct task *self, struct cloud *cloud, const struct cloud_detach *detach)
 {
-    return vm_change(
-        self, azure_of(cloud)->cache, id,
-        &(struct vm_change){.kind = VM_DETACH, .urgency = urgency, .disk_id = disk_id});
+    return vm_change(self, azure_of(cloud)->cache, detach->instance_id,
+                     &(struct vm_change){
+                         .kind = VM_DETACH,
+                         .urgency = detach->urgency,
+                         .disk_id = detach->disk_id,
+                         .out_of_service = detach->out_of_service,
+                         .forced = detach->forced,
+                     });
 }
 
 static struct err *repair(struct task *self, struct cloud *cloud, const char *id,

@@ -177,15 +177,45 @@ void vm_batch_take(struct vm *vm, struct vm_batch *batch)
                 disk_hold_take(vm, batch->requests[i]->disks[k], kind_of(batch->requests[i], k));
 }
 
+bool vm_batch_is_out_of_service(const struct vm_batch *batch)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < batch->n; i++)
+        all &= batch->requests[i]->change->out_of_service;
+    return all;
+}
+
 /* ---- as one update ---- */
 
-static void add_detach(struct vm_batch_update *whole, const char *disk_id)
+static void add_detach(struct vm_batch_update *whole, const char *disk_id, bool forced)
 {
     for (size_t i = 0; i < whole->update.n_detach; i++)
-        if (strcasecmp(whole->detach[i], disk_id) == 0)
+        if (strcasecmp(whole->detach[i].disk_id, disk_id) == 0)
             return;
     if (whole->update.n_detach < COUNT_OF(whole->detach))
-        whole->detach[whole->update.n_detach++] = disk_id;
+        whole->detach[whole->update.n_detach++] = (struct vm_detach){disk_id, forced};
+}
+
+/* An earlier detach has not ended, or the VM's last change has not, and nobody there could be
+ * harmed. */
+static bool is_forced(const struct vm *vm, const struct vm_change *change)
+{
+    const struct cloud_slot *slot = vm_model_find(&vm->model, change->disk_id);
+
+    if (!change->out_of_service || !slot)
+        return false;
+    return vm->outlasted || (slot->leaving && vm->model.state != CLOUD_INSTANCE_CHANGING);
+}
+
+static void add_own_detach(const struct vm *vm, struct vm_batch_update *whole,
+                           const struct vm_change *change)
+{
+    bool forced = is_forced(vm, change);
+
+    if (change->forced)
+        *change->forced = forced;
+    add_detach(whole, change->disk_id, forced);
 }
 
 /* Of what goes in exchange only what is there: Azure refuses to detach what is not. */
@@ -194,7 +224,7 @@ static void add_exchange(const struct vm *vm, struct vm_batch_update *whole,
 {
     for (size_t i = 0; i < change->n_swap_out; i++)
         if (vm_model_find(&vm->model, change->swap_out[i]))
-            add_detach(whole, change->swap_out[i]);
+            add_detach(whole, change->swap_out[i], false);
 }
 
 struct vm_batch_update *vm_batch_update_of(const struct vm *vm, const struct vm_batch *batch)
@@ -209,7 +239,7 @@ struct vm_batch_update *vm_batch_update_of(const struct vm *vm, const struct vm_
         if (change->urgency < whole->update.urgency)
             whole->update.urgency = change->urgency;
         if (change->kind == VM_DETACH)
-            add_detach(whole, change->disk_id);
+            add_own_detach(vm, whole, change);
         if (change->kind != VM_ATTACH)
             continue;
         whole->attach[whole->update.n_attach++] = (struct vm_attach){

@@ -62,10 +62,13 @@ void vm_batch_failed(const struct vm_batch *batch);
 /* Another VM's change concerns one of its disks, too. */
 bool vm_batch_overlaps(const struct vm *vm, const struct vm_batch *batch);
 
+/* It takes disks from a machine that is out of service, and does nothing else. */
+bool vm_batch_is_out_of_service(const struct vm_batch *batch);
+
 /* All that the batch asks for; the disks' ids belong to the requests. */
 struct vm_batch_update {
     struct vm_attach attach[MAX_BATCH];
-    const char *detach[2 * MAX_BATCH];
+    struct vm_detach detach[2 * MAX_BATCH];
     struct vm_update update; /* of these lists */
 };
 

@@ -201,15 +201,18 @@ void vm_outdate(struct vm *vm)
     vm->overtaken = true;
 }
 
-/* One reader serves all who wait. A change that ends while the model is read makes the answer
- * old. */
+/* One reader serves all who wait. A change that ends while the model is read makes the answer old.
+ * Of a VM that has failed the model does not tell which of its disks are attached. */
 static struct err *read_model(struct task *self, struct vm *vm, enum cloud_urgency urgency)
 {
     struct vm_cache *cache = vm->cache;
     struct arm_request request = vm_model_request(vm->id, urgency);
+    CLEANUP(freep)
+    char *path = vm->model.state == CLOUD_INSTANCE_FAILED ? vm_model_path_with_view(vm->id) : NULL;
     struct cloud_instance model;
     uint64_t began = loop_now(cache->loop);
 
+    request.path = path ? path : request.path;
     vm->reading = &request;
     vm->overtaken = false;
     struct err *err = vm_model_read(self, cache->arm, cache->skus, &request, &model);

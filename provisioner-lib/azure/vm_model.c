@@ -23,12 +23,28 @@ static enum cloud_instance_state state_of(const char *provisioning_state)
     return CLOUD_INSTANCE_CHANGING;
 }
 
+/* By the machine's own word, if it was asked for. */
+static bool is_attached(const Arm__InstanceView *view, const char *name)
+{
+    for (size_t i = 0; view && name && i < view->n_disks; i++) {
+        const Arm__DiskInstanceView *disk = view->disks[i];
+
+        if (!disk->name || strcasecmp(disk->name, name) != 0)
+            continue;
+        for (size_t k = 0; k < disk->n_statuses; k++)
+            if (disk->statuses[k]->code &&
+                strcasecmp(disk->statuses[k]->code, "ProvisioningState/succeeded") == 0)
+                return true;
+    }
+    return false;
+}
+
 /* Its texts are the profile's. */
-static struct cloud_slot slot_of(const Arm__DataDisk *disk)
+static struct cloud_slot slot_of(const Arm__DataDisk *disk, const Arm__InstanceView *view)
 {
     const char *id = disk->managed_disk && disk->managed_disk->id ? disk->managed_disk->id : "";
 
-    return (struct cloud_slot){id, disk->lun, disk->to_be_detached};
+    return (struct cloud_slot){id, disk->lun, disk->to_be_detached, is_attached(view, disk->name)};
 }
 
 /* NULL if it is not said. */
@@ -67,6 +83,11 @@ struct arm_request vm_model_request(const char *id, enum cloud_urgency urgency)
                                 .urgency = urgency};
 }
 
+char *vm_model_path_with_view(const char *id)
+{
+    return mem_printf("%s?$expand=instanceView", id);
+}
+
 struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus *skus,
                           const struct arm_request *request, struct cloud_instance *ret)
 {
@@ -87,9 +108,9 @@ struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus
     size_t n_slots = profile ? profile->n_data_disks : 0;
     struct cloud_slot *slots = arena_alloc(arena, n_slots * sizeof *slots);
     for (size_t i = 0; i < n_slots; i++)
-        slots[i] = slot_of(profile->data_disks[i]);
+        slots[i] = slot_of(profile->data_disks[i], vm->properties->instance_view);
     *ret = cloud_instance_copy(&(struct cloud_instance){
-        .id = request->path,
+        .id = request->resource,
         .host = host_of(vm->properties),
         .zone = vm->n_zones ? arena_printf(arena, "%s-%s", vm->location, vm->zones[0]) : "",
         .size = size,

@@ -33,7 +33,7 @@ struct err *vm_power(struct task *self, struct arm_client *arm, const char *id,
                      enum cloud_power *ret)
 {
     CLEANUP(arena_freep) struct arena *arena = arena_new();
-    CLEANUP(freep) char *path = mem_printf("%s?$expand=instanceView", id);
+    CLEANUP(freep) char *path = vm_model_path_with_view(id);
     struct arm_request request = vm_model_request(id, CLOUD_FOR_PRIMARY);
     const ProtobufCMessage *decoded;
 

@@ -10,7 +10,6 @@
 #include "provisioner-lib/azure/azure_metrics.h"
 #include "provisioner-lib/azure/disk_hold.h"
 #include "provisioner-lib/azure/resource_id.h"
-#include "provisioner-lib/azure/vm_batch.h"
 #include "provisioner-lib/azure/vm_model.h"
 #include "provisioner-lib/azure/vm_settle.h"
 
@@ -242,7 +241,7 @@ static struct err *send_batch(struct task *self, struct vm *vm, const struct vm_
     struct sent_batch sent = {vm, batch};
     struct vm_update *update = &whole->update;
 
-    update->most_ms = vm_patience_ms(vm);
+    update->most_ms = vm_patience_ms(vm, batch);
     update->accepted = accepted;
     update->ctx = &sent;
     observe(vm, batch, update);

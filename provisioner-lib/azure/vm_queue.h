@@ -35,6 +35,8 @@ struct vm_change {
     void (*accepted)(void *ctx, bool yes);                                  /* likewise */
     void *ctx;
     struct cloud_instance *seen; /* likewise */
+    bool out_of_service;         /* of VM_DETACH, as what follows; likewise */
+    bool *forced;
 };
 
 /* Somebody will ask for a change soon, or, with `coming` false, is about to or will not after all.

@@ -3,7 +3,6 @@
 #include "lib/base/log.h"
 #include "provisioner-lib/azure/arm_error.h"
 #include "provisioner-lib/azure/disk_hold.h"
-#include "provisioner-lib/azure/vm_batch.h"
 
 enum {
     PAUSE_MS = 2000,        /* between the first looks at a VM that we change */
@@ -11,6 +10,7 @@ enum {
     OTHERS_MS = 2 * 60 * 1000,
     /* An attach seldom takes Azure longer than one minute. */
     PATIENCE_MS = 5 * 60 * 1000,
+    LOST_PATIENCE_MS = 60 * 1000, /* where the machine is out of service */
     MOST_DOUBLINGS = 2,
     SLOW_MS = 60 * 60 * 1000,
 };
@@ -21,9 +21,11 @@ static unsigned recent_overruns(const struct vm *vm)
     return vm->overruns && loop_now(vm->cache->loop) < vm->overrun_at + SLOW_MS ? vm->overruns : 0;
 }
 
-uint64_t vm_patience_ms(const struct vm *vm)
+uint64_t vm_patience_ms(const struct vm *vm, const struct vm_batch *batch)
 {
-    return (uint64_t)PATIENCE_MS << recent_overruns(vm);
+    uint64_t patience = vm_batch_is_out_of_service(batch) ? LOST_PATIENCE_MS : PATIENCE_MS;
+
+    return patience << recent_overruns(vm);
 }
 
 /* Of a look at the VM: as urgent as what it is for, and as what waits for its end. */

@@ -8,11 +8,12 @@
  */
 #pragma once
 
-#include "provisioner-lib/azure/vm.h"
+#include "provisioner-lib/azure/vm_batch.h"
 
 /* How long the operation of its next change is waited for: twice as long for an hour after each
- * that did not end, so that a cloud that is slow gets done in the end. */
-uint64_t vm_patience_ms(const struct vm *vm);
+ * that did not end, so that a cloud that is slow gets done in the end. What takes disks from a
+ * machine that is out of service has less time: there is a way that does not need the machine. */
+uint64_t vm_patience_ms(const struct vm *vm, const struct vm_batch *batch);
 
 /* Until the model no longer says that it is changing, or for so long. */
 struct err *vm_settle(struct task *self, struct vm *vm, enum cloud_urgency urgency, uint64_t for_ms)

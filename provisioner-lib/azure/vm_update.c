@@ -32,6 +32,13 @@ static void set_accelerator(json_t *entry, const struct vm_attach *attach)
         json_object_set_new(entry, "writeAcceleratorEnabled", json_true());
 }
 
+/* Azure calls it a last resort. */
+static void set_detach_option(json_t *entry, const struct vm_detach *detach)
+{
+    if (detach->forced)
+        json_object_set_new(entry, "detachOption", json_string("ForceDetach"));
+}
+
 /* ---- by the action ---- */
 
 static json_t *action_json(const struct vm_update *update)
@@ -47,8 +54,12 @@ static json_t *action_json(const struct vm_update *update)
         set_accelerator(entry, item);
         json_array_append_new(attach, entry);
     }
-    for (size_t i = 0; i < update->n_detach; i++)
-        json_array_append_new(detach, json_pack("{s:s}", "diskId", update->detach[i]));
+    for (size_t i = 0; i < update->n_detach; i++) {
+        json_t *entry = json_pack("{s:s}", "diskId", update->detach[i].disk_id);
+
+        set_detach_option(entry, &update->detach[i]);
+        json_array_append_new(detach, entry);
+    }
     return json_pack("{s:o, s:o}", "dataDisksToAttach", attach, "dataDisksToDetach", detach);
 }
 
@@ -64,15 +75,16 @@ static struct err *by_action(struct task *self, struct arm_client *arm, const ch
 
 /* ---- by the VM's list ---- */
 
-static bool is_detached(const struct vm_update *update, const json_t *entry)
+/* NULL: it stays. */
+static const struct vm_detach *detach_of(const struct vm_update *update, const json_t *entry)
 {
     const json_t *disk = json_object_get(entry, "managedDisk");
     const char *id = json_string_value(json_object_get(disk, "id"));
 
     for (size_t i = 0; i < update->n_detach; i++)
-        if (resource_id_equal(update->detach[i], id))
-            return true;
-    return false;
+        if (resource_id_equal(update->detach[i].disk_id, id))
+            return &update->detach[i];
+    return NULL;
 }
 
 static json_t *entry_of(const struct vm_attach *attach)
@@ -96,13 +108,15 @@ static json_t *changed_list(const json_t *list, const struct vm_update *update,
     json_t *entry;
 
     json_array_foreach(list, i, entry) {
-        bool detached = is_detached(update, entry);
+        const struct vm_detach *detach = detach_of(update, entry);
 
-        if (detached && way == VM_UPDATE_BY_SHORT_LIST)
+        if (detach && way == VM_UPDATE_BY_SHORT_LIST)
             continue;
         json_t *copy = json_copy(entry);
-        if (detached)
+        if (detach) {
             json_object_set_new(copy, "toBeDetached", json_true());
+            set_detach_option(copy, detach);
+        }
         json_array_append_new(changed, copy);
     }
     for (i = 0; i < update->n_attach; i++)

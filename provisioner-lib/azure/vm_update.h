@@ -19,11 +19,16 @@ struct vm_attach {
     bool write_accelerator;
 };
 
+struct vm_detach {
+    const char *disk_id;
+    bool forced; /* whatever the machine is at; not where Azure takes no more than a list */
+};
+
 /* Without any disk: the model as it is, so that what a failed change left undone is done. */
 struct vm_update {
     const struct vm_attach *attach;
     size_t n_attach;
-    const char *const *detach; /* ids of disks */
+    const struct vm_detach *detach;
     size_t n_detach;
     enum cloud_urgency urgency;
     uint64_t most_ms;            /* that its operation is waited for */

@@ -6,11 +6,11 @@
  *   - a file system that is mounted ends for good: what its caches hold is never written, and
  *     whoever uses it gets I/O errors until it is unmounted. (Then ext4 writes its superblock.)
  *     Where nobody has the fence any more, a SCSI disk is offline for an instant, so that what
- * waits to be written is dropped all the same.
+ *     waits to be written is dropped all the same. Until then the kernel may write it any time.
  *   - a disk without one, which may be a raw volume's, becomes read-only, as its partitions do:
  *     the kernel refuses what is written to it by whoever has it open, until the volume is
- * unstaged. What a process has mapped into its memory, or a device made of this one, is not
- * refused.
+ *     unstaged. What a process has mapped into its memory, or a device made of this one, is not
+ *     refused.
  */
 #pragma once
 

@@ -114,7 +114,10 @@ static void ask(struct task *self, void *arg)
         attach(self, cloud);
         break;
     case 'd':
-        (void)input_taken(cloud->ops->disk_detach(self, cloud, VM, DISK, CLOUD_IN_THE_WAY));
+        (void)input_taken(cloud->ops->disk_detach(
+            self, cloud,
+            &(struct cloud_detach){
+                .instance_id = VM, .disk_id = DISK, .urgency = CLOUD_IN_THE_WAY}));
         break;
     case 'x':
         (void)input_taken(cloud->ops->disk_delete(self, cloud, DISK));

@@ -39,14 +39,14 @@ static struct err *instance_get(struct task *self, struct cloud *cloud, const ch
     return NULL;
 }
 
-static struct err *disk_detach(struct task *self, struct cloud *cloud, const char *instance_id,
-                               const char *disk_id, enum cloud_urgency urgency)
+static struct err *disk_detach(struct task *self, struct cloud *cloud,
+                               const struct cloud_detach *detach)
 {
     (void)self;
     (void)cloud;
-    (void)urgency;
-    assert_string_equal(instance_id, GROUP_VMS "a");
-    assert_string_equal(disk_id, GROUP_DISKS "v");
+    assert_string_equal(detach->instance_id, GROUP_VMS "a");
+    assert_string_equal(detach->disk_id, GROUP_DISKS "v");
+    assert_false(detach->out_of_service);
     detaches++;
     return err_new(ERR_BUSY, "which nobody waits for");
 }
@@ -133,11 +133,15 @@ static void test_one_that_succeeds_is_not(void **state)
 static const struct {
     const char *disk;
     enum cloud_instance_state state;
+    bool attached; /* by the machine's own word */
     int detaches;
 } models[] = {
-    {GROUP_DISKS "v", CLOUD_INSTANCE_FAILED, 1},   {GROUP_DISKS "V", CLOUD_INSTANCE_FAILED, 1},
-    {GROUP_DISKS "v", CLOUD_INSTANCE_SETTLED, 0}, /* it is attached by now */
-    {GROUP_DISKS "v", CLOUD_INSTANCE_CHANGING, 0}, {GROUP_DISKS "w", CLOUD_INSTANCE_FAILED, 0},
+    {GROUP_DISKS "v", CLOUD_INSTANCE_FAILED, false, 1},
+    {GROUP_DISKS "V", CLOUD_INSTANCE_FAILED, false, 1},
+    {GROUP_DISKS "v", CLOUD_INSTANCE_FAILED, true, 0},
+    {GROUP_DISKS "v", CLOUD_INSTANCE_SETTLED, false, 0}, /* it is attached by now */
+    {GROUP_DISKS "v", CLOUD_INSTANCE_CHANGING, false, 0},
+    {GROUP_DISKS "w", CLOUD_INSTANCE_FAILED, false, 0},
 };
 
 static void test_then_it_is_not_left_in_the_model(void **state)
@@ -154,6 +158,7 @@ static void test_then_it_is_not_left_in_the_model(void **state)
     assert_ok(failed_attach_repair(NULL, &setting.work, CLOUD_FOR_PRIMARY));
     for (size_t i = 0; i < COUNT_OF(models); i++) {
         slot.disk_id = (char *)(uintptr_t)models[i].disk;
+        slot.attached = models[i].attached;
         vm = (struct cloud_instance){.id = GROUP_VMS "a",
                                      .host = "a",
                                      .state = models[i].state,

@@ -43,7 +43,8 @@ static const char *const step_names[] = {
 };
 
 /* What the cloud says: NULL: not read; "-": no VM; else "state limit: lun=disk ..." where the
- * disk is d (ours), D (ours, leaving), y (a neighbour's) or x (another one); "rest=lun" before the
+ * disk is d (ours), D (ours, leaving), a or A (likewise, and there by the machine's own word), y (a
+ * neighbour's) or x (another one); "rest=lun" before the
  * colon is a LUN that became free a moment ago. The states "guess" and "unknown" are "ok", with a
  * limit that is built in or that nobody knows. */
 struct row {
@@ -86,6 +87,13 @@ static const struct row rows[] = {
     {"also when that has failed", "P", "P", "attaching", -1, "hopeless", "failed 4: 1=d", "repair"},
     {"and when the disk has gone it is tried anew", "P", "P", "attaching", 1, "hopeless",
      "failed 4: 0=x", "attach 1"},
+    {"what has failed is something else: the machine has the disk", "P", "P", "attaching", 1, "",
+     "failed 4: 1=a", "record-attached 1"},
+    {"whatever came of carrying it out again", "P", "P", "attaching", 1, "hopeless",
+     "failed 4: 1=a", "record-attached 1"},
+    {"but for one that was to leave", "P", "", "new", -1, "", "failed 4: 1=A", "repair"},
+    {"as long as it is changing, that may change", "P", "P", "attaching", 1, "", "changing 4: 1=a",
+     "requeue"},
     {"it has come after all", "P", "P", "attaching", 1, "hopeless", "ok 4: 1=d",
      "record-attached 1"},
     {"it never does where it failed, unless it is carried out again", "P", "", "new", -1, "",
@@ -399,7 +407,8 @@ static void add_slots(const char *text, struct cloud_instance *instance)
                                                     : disk == 'y' ? "/neighbour"
                                                                   : DISK,
                                          .lun = lun,
-                                         .leaving = disk == 'D'};
+                                         .leaving = disk == 'D' || disk == 'A',
+                                         .attached = disk == 'a' || disk == 'A'};
     }
     instance->slots = slots;
     instance->n_slots = n;
@@ -501,7 +510,7 @@ static void take(struct world *w, struct attachment_plan plan, unsigned *r)
         return;
     case STEP_ATTACH:
         assert_int_equal(w->in.lun, plan.lun);
-        w->slots[0] = (struct cloud_slot){(char *)(uintptr_t)DISK, plan.lun, false};
+        w->slots[0] = (struct cloud_slot){.disk_id = (char *)(uintptr_t)DISK, .lun = plan.lun};
         w->vm.n_slots = 1;
         w->vm.state = rand_r(r) % 3 ? CLOUD_INSTANCE_SETTLED : CLOUD_INSTANCE_FAILED;
         return;

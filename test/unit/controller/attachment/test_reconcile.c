@@ -46,7 +46,7 @@ static struct err *instance_get(struct task *self, struct cloud *cloud, const ch
         .id = id,
         .host = "a",
         .max_disks = 8,
-        .slots = &(struct cloud_slot){GROUP_DISKS "v", 3, false},
+        .slots = &(struct cloud_slot){.disk_id = GROUP_DISKS "v", .lun = 3},
         .n_slots = disk_there ? 1 : 0,
     });
     return NULL;
@@ -60,13 +60,11 @@ static struct err *change(struct task *self)
     return err_new(ERR_CANCELED, "enough");
 }
 
-static struct err *disk_detach(struct task *self, struct cloud *cloud, const char *instance_id,
-                               const char *disk_id, enum cloud_urgency urgency)
+static struct err *disk_detach(struct task *self, struct cloud *cloud,
+                               const struct cloud_detach *detach)
 {
     (void)cloud;
-    (void)instance_id;
-    (void)disk_id;
-    (void)urgency;
+    (void)detach;
     return change(self);
 }
 

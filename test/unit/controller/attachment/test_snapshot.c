@@ -38,6 +38,15 @@ static const struct {
 };
 /* clang-format on */
 
+static struct err *instance_id(struct cloud *cloud, const char *node, const char *provider_id,
+                               char **ret)
+{
+    (void)cloud;
+    (void)node;
+    *ret = mem_strdup(provider_id + strlen("azure://"));
+    return NULL;
+}
+
 /* In that cluster, while that is reserved. */
 static void in_cluster(const char *cluster, struct reservation reservation,
                        void (*look)(size_t i, struct controller *controller), size_t i)
@@ -46,9 +55,11 @@ static void in_cluster(const char *cluster, struct reservation reservation,
     struct cluster_view view = view_of(json);
     struct controller controller = controller_of(&view);
     struct leading leading = {0};
+    struct cloud cloud = {.ops = &(struct cloud_ops){.instance_id = instance_id}};
 
     list_init(&leading.reservations);
     controller.leading = &leading;
+    controller.cloud = &cloud;
     controller.loop = loop_new_virtual(1);
     if (reservation.node)
         list_append(&leading.reservations, &reservation.link);
@@ -199,6 +210,50 @@ static void test_who_is_not_deleted_keeps_its_fence(void **state)
                    look_at_its_own_fence, i);
 }
 
+/* ---- whether its VM writes to the disk ---- */
+
+/* clang-format off */
+/* A primary on node a, which has these taints, is ready or not, and says which VM it is; and what
+ * is in the record's annotation. */
+#define ON_NODE(taint, ready, id, annotation) \
+    "{'nodes':[{'metadata':{'name':'a'},'spec':{'taints':[{'key':'" taint "','effect':'NoExecute'}]" id "}," \
+    "'status':{'conditions':[{'type':'Ready','status':'" ready "'}]}}],'volumes':[" VOLUME("v", "1") "]," \
+    "'attachments':[" ATTACHMENT("v", "a", "Primary", "Primary", "Attached", "3", ",'annotation':{" annotation "}") "]}"
+#define IS_VM(name) ",'providerID':'azure://" GROUP_VMS name "'"
+#define ON_RECORD(name) "'" ANNOTATION_VM "':'" GROUP_VMS name "'"
+
+static const struct {
+    const char *why, *cluster;
+    bool out_of_service;
+} services[] = {
+    {"silent, and somebody vouches for it", ON_NODE(TAINT_OUT_OF_SERVICE, "Unknown", IS_VM("a"), ON_RECORD("a")), true},
+    {"without a record", ON_NODE(TAINT_OUT_OF_SERVICE, "False", IS_VM("a"), ""), true},
+    {"it is heard of", ON_NODE(TAINT_OUT_OF_SERVICE, "True", IS_VM("a"), ON_RECORD("a")), false},
+    {"nobody vouches for it", ON_NODE("node.kubernetes.io/unreachable", "Unknown", IS_VM("a"), ON_RECORD("a")), false},
+    {"only some pods were moved", ON_NODE(TAINT_FAILED_OVER, "Unknown", IS_VM("a"), ON_RECORD("a")), false},
+    {"the Node is another VM than that of the record", ON_NODE(TAINT_OUT_OF_SERVICE, "Unknown", IS_VM("b"), ON_RECORD("a")), false},
+    {"nobody has said which VM it is", ON_NODE(TAINT_OUT_OF_SERVICE, "Unknown", "", ""), false},
+    {"there is no Node", "{'nodes':[],'volumes':[" VOLUME("v", "1") "],'attachments':[" ATTACHMENT("v", "a", "Primary", "Primary", "Attached", "3", ",'annotation':{" ON_RECORD("a") "}") "]}", false},
+};
+/* clang-format on */
+
+static void look_at_service(size_t i, struct controller *controller)
+{
+    struct attachment_work work = {0};
+
+    assert_true(attachment_work_gather(controller, "v-a", &work));
+    if (work.out_of_service != services[i].out_of_service)
+        fail_msg("%s: %d", services[i].why, work.out_of_service);
+    attachment_work_fini(&work);
+}
+
+static void test_which_machine_is_out_of_service(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(services); i++)
+        in_cluster(services[i].cluster, (struct reservation){.lun = NO_LUN}, look_at_service, i);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +261,7 @@ int main(void)
         cmocka_unit_test(test_a_share_counts_once),
         cmocka_unit_test(test_who_keeps_a_fence_does_not_leave),
         cmocka_unit_test(test_who_is_not_deleted_keeps_its_fence),
+        cmocka_unit_test(test_which_machine_is_out_of_service),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,7 +178,12 @@ static void run_wish(struct task *self, void *arg)
         wish->err = attach(self, wish, disk);
         break;
     case DETACH:
-        wish->err = cloud->ops->disk_detach(self, cloud, wish->vm, disk, wish->urgency);
+        wish->err = cloud->ops->disk_detach(self, cloud,
+                                            &(struct cloud_detach){.instance_id = wish->vm,
+                                                                   .disk_id = disk,
+                                                                   .urgency = wish->urgency,
+                                                                   .out_of_service = wish->off,
+                                                                   .forced = &wish->forced});
         break;
     case REPAIR:
         wish->err = cloud->ops->instance_repair(self, cloud, wish->vm, wish->urgency);

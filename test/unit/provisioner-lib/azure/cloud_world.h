@@ -72,6 +72,8 @@ struct wish {
     const char *zone;    /* NULL: eastus-1 */
     enum cloud_urgency urgency;
     const char *swap_out; /* a disk */
+    bool off;             /* of DETACH: the machine is */
+    bool forced;          /* it was detached so */
     const bool *wanted;   /* of ATTACH: whether it still is; NULL: in any case */
     struct err *err;
     bool accepted;       /* of ATTACH */

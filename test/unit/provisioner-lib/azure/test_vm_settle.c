@@ -1,4 +1,5 @@
-/* Changes of a VM that do not end: for how long they are waited for, and what takes their place. */
+/* Changes of a VM that do not end, or fail: for how long they are waited for, what takes their
+ * place, and what came of them. */
 #include "test/azsim/model/fault.h"
 #include "test/unit/provisioner-lib/azure/cloud_world.h"
 
@@ -171,6 +172,166 @@ static void test_what_was_seen_long_ago_may_have_been_another_change(void **stat
     world_free(world);
 }
 
+/* ---- a machine that is out of service ---- */
+
+static struct world *world_with_disk_that_stays(const char *rule)
+{
+    struct world *world = world_with(rule);
+
+    assert_ok(wish(world, (struct wish){.kind = ATTACH, .vm = VM("vm1"), .disk = "a"}));
+    return world;
+}
+
+static struct wish of_lost_machine(void)
+{
+    return (struct wish){.kind = DETACH, .vm = VM("vm1"), .disk = "a", .off = true};
+}
+
+/* Nobody there can be waited for. */
+static void test_a_detach_that_does_not_end_is_done_by_force(void **state)
+{
+    struct world *world =
+        world_with_disk_that_stays("{'fault': 'stick', 'kind': 'vm*', 'calls': '2-'}");
+    struct wish first = of_lost_machine(), second = of_lost_machine();
+
+    (void)state;
+    expect_given_up(world, &first, 1);
+    assert_false(first.forced);
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
+    begin(world, &second);
+    finish(world, &second, 1);
+    assert_ok(second.err);
+    assert_true(second.forced);
+    assert_int_equal(attached(world, "vm1"), 0);
+    world_free(world);
+}
+
+/* Of what was asked before, be it an attach: then a detach would not end, either. */
+static void test_nor_is_one_tried_where_nothing_ends(void **state)
+{
+    struct world *world =
+        world_with_disk_that_stays("{'fault': 'stick', 'kind': 'vm*', 'calls': '2-'}");
+    struct wish attach = {.kind = ATTACH, .vm = VM("vm1"), .disk = "b", .lun = 1};
+    struct wish detach = of_lost_machine();
+
+    (void)state;
+    expect_given_up(world, &attach, 5);
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
+    begin(world, &detach);
+    finish(world, &detach, 1);
+    assert_ok(detach.err);
+    assert_true(detach.forced);
+    world_free(world);
+}
+
+/* Which has left the disk in the model, as one that is to leave. */
+static void test_nor_does_one_that_failed_need_to_end(void **state)
+{
+    struct world *world = world_with_disk_that_stays("{'fault': 'failDetach', 'code': 'Conflict'}");
+    struct wish first = of_lost_machine(), second = of_lost_machine();
+
+    (void)state;
+    begin(world, &first);
+    finish(world, &first, 1);
+    assert_non_null(first.err);
+    err_free(first.err);
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
+    begin(world, &second);
+    finish(world, &second, 1);
+    assert_ok(second.err);
+    assert_true(!first.forced && second.forced);
+    world_free(world);
+}
+
+/* Whose machine may be in service is waited for, however often. */
+static void test_without_a_word_nothing_is_forced(void **state)
+{
+    struct world *world = world_with_disk_that_stays("{'fault': 'failDetach', 'code': 'Conflict'}");
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct wish detach = {.kind = DETACH, .vm = VM("vm1"), .disk = "a"};
+
+        begin(world, &detach);
+        finish(world, &detach, 1);
+        assert_non_null(detach.err);
+        assert_false(detach.forced);
+        err_free(detach.err);
+    }
+    assert_int_equal(attached(world, "vm1"), 1);
+    world_free(world);
+}
+
+/* Another task's, or a former leader's: it may end any moment. */
+static void test_a_detach_under_way_is_not_cut_off(void **state)
+{
+    struct world *world =
+        world_with_disk_that_stays("{'fault': 'stick', 'kind': 'vm*', 'calls': '2'}");
+    struct wish detach = of_lost_machine();
+
+    (void)state;
+    json_decref(ask_json(world->azure, "PATCH", "{P}/virtualMachines/vm1",
+                         "{'properties': {'storageProfile': {'dataDisks': [{'lun': 0, "
+                         "'toBeDetached': true}]}}}",
+                         200));
+    pass(world, 2);
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_CHANGING);
+    begin(world, &detach);
+    pass(world, 1);
+    assert_false(detach.forced);
+    world_close(world);
+    err_free(detach.err);
+    world_free(world);
+}
+
+/* ---- an extension that does not work ---- */
+
+/* Whatever is changed fails, and is done. The machine tells. */
+static void test_what_fails_for_an_extension_is_attached(void **state)
+{
+    struct world *world = world_with(
+        "{'fault': 'failWhenDone', 'kind': 'vm*', 'code': 'VMExtensionProvisioningError'}");
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct wish attach = {.kind = ATTACH, .vm = VM("vm1"), .disk = names[i], .lun = i};
+
+        begin(world, &attach);
+        finish(world, &attach, 1);
+        assert_non_null(attach.err);
+        err_free(attach.err);
+        assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
+        pass(world, 1);
+        CLEANUP(cloud_instance_fini) struct cloud_instance model = model_of(world, VM("vm1"));
+        assert_int_equal(model.n_slots, i + 1);
+        assert_true(model.slots[i].attached);
+        assert_string_equal(model.id, VM("vm1"));
+    }
+    world_free(world);
+}
+
+static void test_what_is_not_attached_is_not_said_to_be(void **state)
+{
+    struct world *world =
+        world_with("{'fault': 'failAttach', 'disk': 'a', 'code': 'DiskProcessingError'}");
+    struct wish attaches[] = {{.kind = ATTACH, .vm = VM("vm1"), .disk = "a"},
+                              {.kind = ATTACH, .vm = VM("vm1"), .disk = "b", .lun = 1}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(attaches); i++)
+        begin(world, &attaches[i]);
+    finish(world, attaches, COUNT_OF(attaches));
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
+    pass(world, 1);
+    CLEANUP(cloud_instance_fini) struct cloud_instance model = model_of(world, VM("vm1"));
+    for (size_t i = 0; i < model.n_slots; i++)
+        if (model.slots[i].attached != (model.slots[i].lun == 1))
+            fail_msg("LUN %d", model.slots[i].lun);
+    for (size_t i = 0; i < COUNT_OF(attaches); i++)
+        err_free(attaches[i].err);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +342,13 @@ int main(void)
         cmocka_unit_test(test_what_is_under_way_is_no_change_of_others),
         cmocka_unit_test(test_what_others_began_has_ten_minutes),
         cmocka_unit_test(test_what_was_seen_long_ago_may_have_been_another_change),
+        cmocka_unit_test(test_a_detach_that_does_not_end_is_done_by_force),
+        cmocka_unit_test(test_nor_is_one_tried_where_nothing_ends),
+        cmocka_unit_test(test_nor_does_one_that_failed_need_to_end),
+        cmocka_unit_test(test_without_a_word_nothing_is_forced),
+        cmocka_unit_test(test_a_detach_under_way_is_not_cut_off),
+        cmocka_unit_test(test_what_fails_for_an_extension_is_attached),
+        cmocka_unit_test(test_what_is_not_attached_is_not_said_to_be),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

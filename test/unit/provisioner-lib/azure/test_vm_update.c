@@ -24,13 +24,13 @@
     ", \"properties\": {\"storageProfile\": {\"osDisk\": {}, \"dataDisks\": " disks "}}}"
 
 static const struct vm_attach attach = {DISK("new"), 2, CACHING_NONE, false};
-static const char *const detach = DISK("old");
+static const struct vm_detach detach = {DISK("old"), false};
 
 struct sending {
     struct scripted_arm *scripted;
     const char *vm;
     enum vm_update_way way;
-    bool accelerated;
+    bool accelerated, forced;
     struct err *err;
     bool ended;
 };
@@ -39,21 +39,20 @@ static void run(struct task *self, void *arg)
 {
     struct sending *sending = arg;
     struct vm_attach wanted = attach;
+    struct vm_detach unwanted = detach;
     const struct vm_update update = {
-        .attach = &wanted, .n_attach = 1, .detach = &detach, .n_detach = 1};
+        .attach = &wanted, .n_attach = 1, .detach = &unwanted, .n_detach = 1};
 
     wanted.write_accelerator = sending->accelerated;
+    unwanted.forced = sending->forced;
     sending->err =
         vm_update_send(self, sending->scripted->arm, sending->vm, &update, &sending->way);
     sending->ended = true;
 }
 
-static struct err *send_accelerated(struct scripted_arm *scripted, const char *vm,
-                                    enum vm_update_way way, bool accelerated)
+static struct err *send_so(struct scripted_arm *scripted, struct sending sending)
 {
-    struct sending sending = {
-        .scripted = scripted, .vm = vm, .way = way, .accelerated = accelerated};
-
+    sending.scripted = scripted;
     loop_spawn(scripted->loop, "sending", run, &sending);
     loop_advance(scripted->loop, 10 * 1000);
     assert_true(sending.ended);
@@ -62,7 +61,7 @@ static struct err *send_accelerated(struct scripted_arm *scripted, const char *v
 
 static struct err *send(struct scripted_arm *scripted, const char *vm, enum vm_update_way way)
 {
-    return send_accelerated(scripted, vm, way, false);
+    return send_so(scripted, (struct sending){.vm = vm, .way = way});
 }
 
 /* The requests but those for end points. */
@@ -169,12 +168,42 @@ static void test_the_write_accelerator_is_asked_for(void **state)
     size_t n;
 
     (void)state;
-    assert_ok(send_accelerated(scripted, VM, VM_UPDATE_BY_SHORT_LIST, true));
+    assert_ok(send_so(
+        scripted, (struct sending){.vm = VM, .way = VM_UPDATE_BY_SHORT_LIST, .accelerated = true}));
     expect_list(
         &sent_to_vm(scripted, &n)[1],
         "[{\"lun\": 2, \"name\": \"new\", \"createOption\": \"Attach\", \"caching\": \"None\", "
         "\"managedDisk\": {\"id\": \"" DISK("new") "\"}, \"writeAcceleratorEnabled\": true}]");
     scripted_arm_free(scripted);
+}
+
+static void expect_forced(enum vm_update_way way, const struct line *script, const char *text)
+{
+    struct scripted_arm *scripted = scripted_arm_new("", script);
+    size_t n;
+
+    assert_ok(send_so(scripted, (struct sending){.vm = VM, .way = way, .forced = true}));
+    const struct sent *sent = sent_to_vm(scripted, &n);
+    if (!strstr(sent[n - 1].body, text))
+        fail_msg("%s is not in %s", text, sent[n - 1].body);
+    scripted_arm_free(scripted);
+}
+
+static void test_a_disk_goes_by_force(void **state)
+{
+    static const struct line by_list[] = {{AUTHORITY},
+                                          {VM, 1, 200, {NULL}, VM_OF("[" LEAVING "]")},
+                                          {VM, 1, 200, {NULL}, "{}"},
+                                          {0}},
+                             by_action[] = {{AUTHORITY},
+                                            {VM "/attachDetachDataDisks", 1, 200, {NULL}, "{}"},
+                                            {0}};
+
+    (void)state;
+    expect_forced(VM_UPDATE_BY_ACTION, by_action,
+                  "{\"diskId\":\"" DISK("old") "\",\"detachOption\":\"ForceDetach\"}");
+    expect_forced(VM_UPDATE_BY_LIST, by_list,
+                  "\"toBeDetached\":true,\"detachOption\":\"ForceDetach\"");
 }
 
 /* What somebody else has attached meanwhile is not in the list that was read. */
@@ -227,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_a_list_goes_back_on_the_condition_that_it_is_the_same),
         cmocka_unit_test(test_an_identity_that_may_not_use_the_action),
         cmocka_unit_test(test_the_write_accelerator_is_asked_for),
+        cmocka_unit_test(test_a_disk_goes_by_force),
         cmocka_unit_test(test_a_list_that_has_changed_meanwhile_is_not_written),
         cmocka_unit_test(test_without_a_list_none_is_written),
     };
