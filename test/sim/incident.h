@@ -42,6 +42,7 @@ extern const struct incident_table NODE_INCIDENTS;     /* node_incidents.c */
 extern const struct incident_table KUBELET_INCIDENTS;  /* kubelet_incidents.c: and the plug-in */
 extern const struct incident_table REFUSAL_INCIDENTS;  /* refused_disk.c */
 extern const struct incident_table SILENCE_INCIDENTS;  /* silent_incidents.c: nodes, unheard of */
+extern const struct incident_table VM_INCIDENTS;       /* vm_incidents.c: that cannot be changed */
 extern const struct incident_table WORKLOAD_INCIDENTS; /* workload_incidents.c: pods come and go */
 
 const struct incident_kind *incident_kind_find(const char *name);

@@ -123,6 +123,16 @@ static const char *context_lun(const Csi__V1__ControllerPublishVolumeResponse *r
     return "";
 }
 
+/* Somebody has deleted the record by hand, which who serves the call need not have heard of yet. */
+static bool is_unheard_of(const struct invariants *invariants, const struct record *record,
+                          const char *disk, const char *node)
+{
+    const struct publishing *publishing = find(invariants, disk, node);
+
+    return publishing && publishing->deleted_by_hand && (!record || record->deleting) &&
+           may_be_behind(invariants, loop_now(invariants->sim->loop));
+}
+
 /* The node goes by the record; what is in the answer is what the process that serves the call has
  * heard of it. */
 static void check_published(struct invariants *invariants, const publish_request *request,
@@ -135,7 +145,8 @@ static void check_published(struct invariants *invariants, const publish_request
     const struct record *record = record_find(sim, disk, node);
     const char *lun = context_lun(response);
 
-    if (!machine || !machine->registered || !machine_vm(machine))
+    if (!machine || !machine->registered || !machine_vm(machine) ||
+        is_unheard_of(invariants, record, disk, node))
         return;
     if (!record || !record->primary || record->deleting || !record->is_primary)
         verdict_violated(sim, CALL_WAS_DONE, "volume %s was published to %s, and its attachment %s",

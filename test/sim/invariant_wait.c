@@ -14,6 +14,9 @@ enum {
                             * that were refused, have used up what it allows */
     MOST_LEAVING_MS = 60 * 1000 + TOKENS_MS, /* 30 s of it for a primary that takes its place */
     CATCH_UP_MS = 60 * 1000,                 /* after trouble: watches are there again */
+    /* What was under way when its machine was lost, and a detach that does not end, come before a
+     * detach by force. */
+    MOST_WITHHELD_MS = 12 * 60 * 1000,
 };
 
 /* ---- what it would wait for ---- */
@@ -82,7 +85,7 @@ static bool is_there(const struct invariants *invariants, const struct record *r
     const struct machine *machine = machine_find(invariants->sim->world, record->node);
     const struct vm *vm = machine ? machine_vm(machine) : NULL;
 
-    if (!vm || vm->operation)
+    if (!vm || vm->operation || vm->failure) /* of what has failed it is not told at once */
         return false;
     LIST_FOREACH(&vm->attachments, link) {
         const struct attachment *attachment = ATTACHMENT_OF_VM(link);
@@ -169,6 +172,45 @@ static void check_wait(const struct invariants *invariants, struct record *recor
                          what, record->volume->name, (double)record->due_since / 1000);
 }
 
+/* ---- a machine that is lost with what it has ---- */
+
+/* Nothing is wrong but that machines are lost with what they have. */
+static bool is_all_of_lost_machines(const struct invariants *invariants)
+{
+    unsigned lost = 0;
+
+    LIST_FOREACH(&invariants->sim->world->machines, link)
+        lost += MACHINE_OF(link)->rule && MACHINE_OF(link)->struck;
+    return invariants->troubles <= lost;
+}
+
+/* A disk that only this machine may have, and that Azure is to take from it by force. */
+static bool is_withheld(const struct invariants *invariants, const struct record *record)
+{
+    const struct machine *machine = machine_find(invariants->sim->world, record->node);
+    const struct volume *volume = volume_of_disk(invariants->sim, record->volume->disk);
+    const struct vm *vm = machine ? machine_vm(machine) : NULL;
+
+    return vm && machine->rule && machine->out_of_service && machine->registered && volume &&
+           volume->wish.max_shares == 1 && record->deleting &&
+           is_all_of_lost_machines(invariants) &&
+           !is_published(invariants, record->volume->disk, record->node) &&
+           vm_has_disk(vm, record->volume->disk);
+}
+
+static void check_withheld(const struct invariants *invariants, struct record *record, uint64_t now)
+{
+    if (!is_withheld(invariants, record)) {
+        record->withheld_since = 0;
+        return;
+    }
+    if (record->withheld_since < invariants->led_since || record->withheld_since == 0)
+        record->withheld_since = now;
+    if (now > record->withheld_since + MOST_WITHHELD_MS)
+        verdict_violated(invariants->sim, LEAVES, "%s is off and has %s since %.3f s", record->node,
+                         record->volume->name, (double)record->withheld_since / 1000);
+}
+
 void check_waits(struct invariants *invariants)
 {
     uint64_t now = loop_now(invariants->sim->loop);
@@ -178,6 +220,7 @@ void check_waits(struct invariants *invariants)
     invariants->waits_seen = now;
     HASH_FOREACH(invariants->records.volumes, volume) {
         LIST_FOREACH(&volume->attachments, link) {
+            check_withheld(invariants, RECORD_OF(link), now);
             if (invariants->troubles > 0)
                 RECORD_OF(link)->due_since = 0;
             else

@@ -49,6 +49,7 @@ struct machine {
     int free_slots; /* as last written; -1: not known */
 
     const struct incident *struck;  /* by what it is down, cut or drained now; NULL: nothing */
+    unsigned rule;                  /* of a fault of its VM, for vm_incidents.c; 0: there is none */
     const struct incident *foreign; /* by what there are somebody else's disks; NULL: nothing */
     bool retired;                   /* it is not to come back */
     bool disks_cut;                 /* no command reaches its disks */

@@ -55,6 +55,15 @@ MUTANTS = [
                 "    return err;\n", "    (void)is_worth_haste;\n    err_free(err);\n    return NULL;\n", "calm", "api-errors"),
     at_the_gate("the gates of others go too", "provisioner-lib/records/placement_gate.c",
                 "same_text(pod->spec->scheduling_gates[i]->name, PLACEMENT_GATE)", "true"),
+    # ---- VMs that cannot be changed ----
+    Mutant("a machine that is out of service keeps its disks", BATCH,
+           "    return vm->outlasted || (slot->leaving && vm->model.state != CLOUD_INSTANCE_CHANGING);\n",
+           "    return false;\n", "calm", "vm-withholds-disks"),
+    Mutant("nobody says that the machine is out of service", VIEW, "    return node && node_is_out_of_service(node) && !node_is_ready(node);\n",
+           "    return node && node_is_out_of_service(node) && !node && !node_is_ready(node);\n", "calm", "vm-withholds-disks"),
+    Mutant("what an extension lets fail is not attached", PLAN,
+           "    if (slot->attached && !slot->leaving)\n        return step_at(STEP_RECORD_ATTACHED, slot->lun);\n",
+           "    (void)slot;\n", "calm", "vm-extension-broken"),
     # ---- roles ----
     Mutant("published twice: another primary is no obstacle", "controller/attachment/publish_plan.c",
            "->answer != ANSWER_REFUSE)", "->answer != ANSWER_RELEASE)", "by-hand"),

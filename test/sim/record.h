@@ -52,6 +52,7 @@ struct record {
     uint64_t created;   /* likewise */
     uint64_t since;     /* likewise: it has had its role, and whether it is attached, so long */
     uint64_t due_since; /* for invariant_wait.c; 0: it waits for something */
+    uint64_t withheld_since; /* likewise; 0: the disk is not */
 };
 
 #define RECORD_OF(item) CONTAINER_OF(item, struct record, link)
