@@ -1,6 +1,8 @@
 """Who may write to a shared disk: two nodes with a plug-in each, in one guest, whose kernel's SCSI target keeps the
 reservations. For the disk they are two VMs: each has a controller of its own."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +16,7 @@ from integration.node.plugin import HEALTH_PORT, until_done
 from integration.node.volume import Code, refused, wish
 
 from .disks import Controller
+from .guest import Guest
 from .node import GuestVolume, Node, Plugin
 from .test_promotion import demote, promote
 
@@ -192,11 +195,21 @@ def fall_behind(a: GuestVolume, b: GuestVolume, is_gone: bool) -> None:
     a.plugin.run()
 
 
+@contextmanager
+def without_writeback(guest: Guest) -> Iterator[None]:
+    """Its kernel writes what it has in its caches when it is asked to, and not after a while."""
+    setting = "/proc/sys/vm/dirty_writeback_centisecs"
+    usual = guest.shell(f"cat {setting}; echo 0 >{setting}").strip()
+    yield
+    guest.shell(f"echo {usual} >{setting}")
+
+
 @pytest.mark.parametrize("is_gone", (False, True), ids=["the other keeps its fence", "the other is gone"])
 def test_a_mount_from_before_the_role_went_is_not_staged_when_it_comes_back(shared, is_gone):
     a, b = shared()
-    fall_behind(a, b, is_gone)
-    failure = refused(a.stage)
+    with without_writeback(a.guest):  # until the plug-in is there nothing else keeps it from that if b is gone
+        fall_behind(a, b, is_gone)
+        failure = refused(a.stage)
     assert failure.code() == Code.FAILED_PRECONDITION
     assert "it is mounted anew when no pod has it" in failure.details()
     assert a.guest.try_to_run("sh", "-c", f"echo late >{a.target}/late && sync {a.target}/late")[0] != 0
