@@ -14,53 +14,11 @@
 #include "node/metrics.h"
 #include "node/perf_profile.h"
 #include "node/replica_disk.h"
-#include "node/running_job.h"
-#include "node/volume_access.h"
+#include "node/stage.h"
 #include "node/volume_fence.h"
-#include "node/volume_record.h"
 #include "provisioner-lib/host/fence.h"
 #include "provisioner-lib/records/fence_note.h"
 #include "provisioner-lib/records/status_annotation.h"
-
-/* A volume on its way to its staging path. */
-struct staging {
-    struct node *node;
-    const char *volume_id, *path;
-    struct volume_access access;
-    uint64_t deadline;    /* of all waiting */
-    uint64_t phase_began; /* loop_now() time */
-
-    struct kube_object *attachment;
-    struct attachment_place place;
-    struct volume_record record;
-    struct device disk, partition;
-    const struct device *device;   /* that is used: either of them */
-    uint64_t fence;                /* key; 0: there is none */
-    bool recorded;                 /* by this call, what file system is on the disk */
-    bool device_read_only;         /* by the publish, and so for everybody on this machine */
-    struct filesystem_state state; /* before it is mounted */
-};
-
-static void staging_fini(struct staging *s)
-{
-    kube_object_unref(s->attachment);
-    device_close(&s->partition);
-    device_close(&s->disk);
-}
-
-static void phase_ended(struct staging *s, const char *phase)
-{
-    uint64_t now = loop_now(s->node->loop);
-
-    metric_observe(&METRIC_STAGE_SECONDS, (double)(now - s->phase_began) / 1000, phase);
-    s->phase_began = now;
-}
-
-/* By its publish, its access mode or a mount flag. */
-static bool is_read_only(const struct staging *s)
-{
-    return s->place.read_only || s->access.read_only;
-}
 
 /* ---- steps ---- */
 
@@ -69,7 +27,7 @@ static struct err *await_disk(struct task *self, struct staging *s)
     TRY(informers_await_attachment(self, s->node, s->volume_id, s->deadline, &s->attachment,
                                    &s->place));
     TRY(replica_disk_await_release(self, s->node, s->volume_id, s->deadline));
-    phase_ended(s, "attach");
+    staging_phase_ended(s, "attach");
     TRY(volume_record_read(self, s->node, s->attachment, &s->place, s->volume_id, s->deadline,
                            &s->record));
     TRY(host_find(self, s->node->host, s->place.lun, s->deadline, &s->disk));
@@ -78,7 +36,7 @@ static struct err *await_disk(struct task *self, struct staging *s)
         TRY(host_find_partition(self, s->node->host, &s->disk, s->access.partition, &s->partition));
         s->device = &s->partition;
     }
-    phase_ended(s, "find");
+    staging_phase_ended(s, "find");
     return NULL;
 }
 
@@ -91,7 +49,7 @@ static struct disk_expectation expectation_of(const struct staging *s)
         .may_be_larger = s->access.may_grow,
         .partition = s->access.partition != 0,
         .raw = s->access.raw,
-        .read_only = is_read_only(s),
+        .read_only = staging_is_read_only(s),
         .type = s->access.raw ? NULL : s->access.filesystem->name,
         .recorded = s->record.has_filesystem ? &s->record.filesystem : NULL,
         .source = s->record.has_source ? &s->record.source : NULL,
@@ -113,7 +71,7 @@ static struct err *prove(struct task *self, struct staging *s,
         metric_add(&METRIC_PROOFS, 1, ret->format ? "format" : ret->copy ? "copy" : "mount");
     else if (err_kind(err) == ERR_PRECONDITION)
         metric_add(&METRIC_PROOFS, 1, "refused");
-    phase_ended(s, "prove");
+    staging_phase_ended(s, "prove");
     return err;
 }
 
@@ -126,252 +84,6 @@ static struct err *await_boot(struct task *self, const struct staging *s,
     if (!s->access.raw && !verdict->format && !verdict->copy)
         return NULL;
     return informers_await_boot(self, s->node, s->volume_id, s->deadline);
-}
-
-/* Time has passed since the attachment was looked at; what is written to the device, and what may
- * write to it, must still be ours to do. */
-static struct err *check_ours(const struct staging *s, const struct kube_object *object)
-{
-    struct attachment_place place;
-
-    if (!object || strcmp(object->metadata->uid, s->attachment->metadata->uid) != 0)
-        return err_new(ERR_BUSY, "the volume was unpublished in the meantime");
-    TRY(attachment_check(as_attachment(object), &place));
-    if (place.lun != s->place.lun)
-        return err_new(ERR_BUSY, "the LUN of the disk has changed in the meantime");
-    if (place.read_only != s->place.read_only)
-        return err_new(ERR_BUSY, "the volume was published anew in the meantime, %s",
-                       place.read_only ? "read-only" : "for writing");
-    /* The disk was proven without one, and may have been found empty. */
-    if (place.has_record && !s->place.has_record && !s->record.has_filesystem && !s->recorded)
-        return err_new(ERR_BUSY, "the volume got a file system on record in the meantime");
-    return NULL;
-}
-
-static struct err *check_still_ours(const struct staging *s)
-{
-    return check_ours(s, informers_find_attachment(s->node, s->volume_id));
-}
-
-/* By the API server's own word: what a node knows that is cut off from it may be long past, and it
- * would take the disk from whom its volume was given to. */
-static struct err *confirm_ours(struct task *self, const struct staging *s)
-{
-    CLEANUP(kube_object_unrefp) struct kube_object *object = NULL;
-
-    TRY(err_unless(kube_get(self, s->node->kube, &AZ_VOLUME_ATTACHMENTS,
-                            s->node->settings.namespace_, s->attachment->metadata->name, &object),
-                   ERR_NOT_FOUND));
-    return check_ours(s, object);
-}
-
-/* ---- programs that write to the device ---- */
-
-static struct err *job_begin(struct task *self, void *ctx, const char *program)
-{
-    struct staging *s = ctx;
-
-    TRY(running_job_begin(self, s->node, s->attachment, program));
-    struct err *err = check_still_ours(s);
-    if (err)
-        running_job_end(self, s->node, s->attachment);
-    return err;
-}
-
-static struct err *job_check(void *ctx)
-{
-    return check_still_ours(ctx);
-}
-
-static void job_end(struct task *self, void *ctx, const struct err *unsure)
-{
-    struct staging *s = ctx;
-
-    if (!unsure) {
-        running_job_end(self, s->node, s->attachment);
-        return;
-    }
-    log_warning("volume %s: %s", s->volume_id, err_message(unsure));
-    running_job_leave(s->node, s->attachment);
-}
-
-static struct err *format(struct task *self, struct staging *s, const char *uuid)
-{
-    const struct job_permit permit = {job_begin, job_check, job_end, s};
-
-    TRY(host_format(self, s->node->host, s->device, s->access.filesystem, uuid, &permit,
-                    s->deadline));
-    phase_ended(s, "format");
-    return NULL;
-}
-
-static struct err *check(struct task *self, struct staging *s, const char *why)
-{
-    const struct job_permit permit = {job_begin, job_check, job_end, s};
-
-    log_warning("volume %s: checking %s: %s", s->volume_id, s->device->path, why);
-    TRY(host_check(self, s->node->host, s->device, s->access.filesystem, &permit, s->deadline));
-    phase_ended(s, "fsck");
-    return NULL;
-}
-
-/* ---- a copy of another disk ---- */
-
-static struct err *replay(struct task *self, struct staging *s, const struct mount_request *request)
-{
-    TRY(job_begin(self, s, "mount"));
-    struct err *err = host_replay(self, s->node->host, request);
-    job_end(self, s, NULL);
-    return err;
-}
-
-/* Its origin was in use when it was copied, perhaps: what its journal holds comes first. */
-static struct err *settle_copy(struct task *self, struct staging *s,
-                               const struct mount_request *request)
-{
-    CLEANUP(err_freep) struct err *damage = NULL;
-
-    if (!s->state.needs_check && s->state.has_journal_to_replay) {
-        damage = replay(self, s, request);
-        if (damage && (!mount_shows_damage(damage) || !s->access.filesystem->check[0]))
-            return TAKE_PTR(damage);
-        TRY(host_read_state(self, s->node->host, s->device, s->access.filesystem, &s->state));
-    }
-    if (!damage && !s->state.needs_check)
-        return NULL;
-    TRY(check_still_ours(s));
-    return check(self, s, damage ? err_message(damage) : "the copy was not unmounted cleanly");
-}
-
-/* So that it and its origin are two file systems. It is done again if it was cut off: until then,
- * the copy is found with its origin's UUID. */
-static struct err *mark_copy(struct task *self, struct staging *s,
-                             const struct mount_request *request, const char *uuid)
-{
-    TRY(check_still_ours(s));
-    TRY(host_read_state(self, s->node->host, s->device, s->access.filesystem, &s->state));
-    if (s->state.mounted)
-        return err_new(ERR_PRECONDITION,
-                       "%s is a copy that is mounted read-only: it must be unmounted before it can "
-                       "be used for writing",
-                       s->device->path);
-    TRY(settle_copy(self, s, request));
-    TRY(job_begin(self, s, "set-uuid"));
-    struct err *err = host_set_uuid(self, s->node->host, s->device, s->access.filesystem, uuid);
-    job_end(self, s, NULL);
-    TRY(err);
-    log_info("volume %s: %s is a copy, and has got UUID %s", s->volume_id, s->device->path, uuid);
-    phase_ended(s, "uuid");
-    return NULL;
-}
-
-/* ---- before it is mounted ---- */
-
-static struct err *prepare_filesystem(struct task *self, struct staging *s,
-                                      const struct disk_expectation *expected, bool format_it)
-{
-    TRY(check_still_ours(s));
-    if (format_it)
-        return format(self, s, expected->uuid);
-    TRY(host_read_state(self, s->node->host, s->device, s->access.filesystem, &s->state));
-    if (!s->state.needs_check || s->state.mounted || is_read_only(s))
-        return NULL;
-    return check(self, s,
-                 s->state.has_errors
-                     ? "the kernel has recorded errors in the file system"
-                     : "the file system was not unmounted cleanly and has no journal");
-}
-
-/* Replaying the journal may bring errors to light that the kernel had noted in it. */
-static struct err *check_mounted(struct task *self, struct staging *s, bool *ret_errors)
-{
-    struct filesystem_state now;
-
-    *ret_errors = false;
-    if (s->state.mounted || is_read_only(s))
-        return NULL;
-    TRY(host_read_state(self, s->node->host, s->device, s->access.filesystem, &now));
-    *ret_errors = now.has_errors;
-    return now.has_errors ? host_unstage(self, s->node->host, s->path) : NULL;
-}
-
-/* If the role went meanwhile, or the caller gave up, kubelet may not know that it is there, and
- * would never have it unstaged. What was there before the call stays. */
-static struct err *keep_or_undo(struct task *self, struct staging *s, bool was_there)
-{
-    CLEANUP(err_freep)
-    struct err *err = task_is_cancelled(self)
-                          ? err_new(ERR_CANCELED, "the caller has canceled the call")
-                          : check_still_ours(s);
-
-    if (!err || was_there)
-        return NULL;
-    CLEANUP(err_freep) struct err *stays = host_unstage(self, s->node->host, s->path);
-    if (stays)
-        log_error("volume %s stays staged at %s because undoing that failed: %s", s->volume_id,
-                  s->path, err_message(stays));
-    return TAKE_PTR(err);
-}
-
-/* Programs have run since it was taken, perhaps for long. */
-static struct err *check_fence(struct task *self, const struct staging *s)
-{
-    return s->fence ? host_check_fence(self, s->node->host, &s->disk, s->fence) : NULL;
-}
-
-static struct err *mount_or_undo(struct task *self, struct staging *s,
-                                 const struct mount_request *request)
-{
-    TRY(check_fence(self, s));
-    TRY(host_mount(self, s->node->host, s->device, request));
-    return keep_or_undo(self, s, s->state.mounted);
-}
-
-/* The kernel does not replay a journal on a device that it may not write to. */
-static struct err *mount_read_only_device(struct task *self, struct staging *s,
-                                          const struct mount_request *request)
-{
-    CLEANUP(err_freep) struct err *err = mount_or_undo(self, s, request);
-
-    if (!err || !err_code(err) || strcmp(err_code(err), "EROFS") != 0)
-        return TAKE_PTR(err);
-    return err_new(ERR_PRECONDITION,
-                   "%s: the file system was not unmounted cleanly, and replaying its journal would "
-                   "write to a disk that is published read-only; publish the volume for writing "
-                   "once",
-                   err_message(err));
-}
-
-/* Replaying a journal writes to the disk, for as long as that takes. */
-static struct err *mount_if_ours(struct task *self, struct staging *s,
-                                 const struct mount_request *request)
-{
-    if (s->state.mounted || s->device_read_only || !s->state.has_journal_to_replay) {
-        TRY(check_still_ours(s));
-        return s->device_read_only ? mount_read_only_device(self, s, request)
-                                   : mount_or_undo(self, s, request);
-    }
-    TRY(job_begin(self, s, "mount"));
-    struct err *err = mount_or_undo(self, s, request);
-    job_end(self, s, NULL);
-    return err;
-}
-
-/* What only mounting shows is checked then, and mounted once more. */
-static struct err *mount(struct task *self, struct staging *s, const struct mount_request *request)
-{
-    bool errors = false;
-    CLEANUP(err_freep) struct err *err = mount_if_ours(self, s, request);
-    bool damaged = err && mount_shows_damage(err) && !is_read_only(s);
-
-    if (!err)
-        TRY(check_mounted(self, s, &errors));
-    if (!damaged && !errors)
-        return TAKE_PTR(err);
-    TRY(check_still_ours(s));
-    TRY(check(self, s,
-              err ? err_message(err) : "the file system's journal contains recorded errors"));
-    return mount_if_ours(self, s, request);
 }
 
 /* ---- the whole of it ---- */
@@ -391,7 +103,7 @@ static struct err *record(struct task *self, struct staging *s, const char *uuid
                                           if_same(s->attachment, changes), NULL);
     if (err)
         return err_wrap(err, "recording the file system");
-    phase_ended(s, "record");
+    staging_phase_ended(s, "record");
     return NULL;
 }
 
@@ -408,7 +120,7 @@ static void grow(struct task *self, struct staging *s)
         log_warning("volume %s is used without the space that its disk has gained: %s",
                     s->volume_id, err_message(err));
     else if (grown)
-        phase_ended(s, "grow");
+        staging_phase_ended(s, "grow");
 }
 
 /* A disk that had lost its fence was closed to writes as a whole (shutdown.h), and whoever only
@@ -452,9 +164,9 @@ static struct err *fence(struct task *self, struct staging *s)
 
     if (!volume_access_may_write(&s->access, s->place.read_only))
         return NULL;
-    TRY(confirm_ours(self, s));
+    TRY(staging_confirm_ours(self, s));
     TRY(volume_fence_take(self, s->node, &volume, &s->fence));
-    phase_ended(s, "fence");
+    staging_phase_ended(s, "fence");
     return NULL;
 }
 
@@ -482,21 +194,21 @@ static struct err *stage_filesystem(struct task *self, struct staging *s)
     request.read_only = s->device_read_only || s->access.read_only;
     TRY(set_device(self, s));
     TRY(fence(self, s));
-    if (verdict.copy && !is_read_only(s))
-        TRY(mark_copy(self, s, &request, expected.uuid));
-    TRY(prepare_filesystem(self, s, &expected, verdict.format));
-    if (verdict.copy && is_read_only(s)) {
+    if (verdict.copy && !staging_is_read_only(s))
+        TRY(stage_mark_copy(self, s, &request, expected.uuid));
+    TRY(stage_prepare(self, s, &expected, verdict.format));
+    if (verdict.copy && staging_is_read_only(s)) {
         request.no_replay = s->state.has_journal_to_replay;
         s->state.has_journal_to_replay = false;
     }
     if (verdict.record_due)
         TRY(record(self, s, expected.uuid));
-    TRY(mount(self, s, &request));
-    phase_ended(s, "mount");
-    if (is_read_only(s))
+    TRY(stage_mount(self, s, &request));
+    staging_phase_ended(s, "mount");
+    if (staging_is_read_only(s))
         return NULL;
     grow(self, s);
-    return keep_or_undo(self, s, s->state.mounted); /* that may have taken long */
+    return staging_keep_or_undo(self, s, s->state.mounted); /* that may have taken long */
 }
 
 static struct err *stage_raw(struct task *self, struct staging *s)
@@ -511,10 +223,10 @@ static struct err *stage_raw(struct task *self, struct staging *s)
     TRY(set_device(self, s));
     TRY(fence(self, s));
     TRY(host_is_staged(self, s->node->host, s->path, &was_bound));
-    TRY(check_still_ours(s));
+    TRY(staging_check_ours(s));
     TRY(host_bind(self, s->node->host, s->device, s->path, s->device_read_only));
-    TRY(keep_or_undo(self, s, was_bound));
-    phase_ended(s, "mount");
+    TRY(staging_keep_or_undo(self, s, was_bound));
+    staging_phase_ended(s, "mount");
     return NULL;
 }
 
@@ -540,7 +252,7 @@ static struct err *look_for_lost_mount(struct task *self, const struct staging *
 /* What is said of the fence has changed since the attachment was read. */
 static struct err *read_attachment_again(struct staging *s)
 {
-    TRY(check_still_ours(s));
+    TRY(staging_check_ours(s));
     kube_object_unref(s->attachment);
     s->attachment = kube_object_ref(informers_find_attachment(s->node, s->volume_id));
     return NULL;
