@@ -23,10 +23,20 @@ static enum cloud_instance_state state_of(const char *provisioning_state)
     return CLOUD_INSTANCE_CHANGING;
 }
 
-/* By the machine's own word, if it was asked for. */
-static bool is_attached(const Arm__InstanceView *view, const char *name)
+/* Disks of several resource groups may have the same. */
+static bool is_name_of_one(const Arm__StorageProfile *profile, const char *name)
 {
-    for (size_t i = 0; view && name && i < view->n_disks; i++) {
+    size_t n = 0;
+
+    for (size_t i = 0; i < profile->n_data_disks; i++)
+        n += profile->data_disks[i]->name && strcasecmp(profile->data_disks[i]->name, name) == 0;
+    return n == 1;
+}
+
+/* By the machine's own word, if it was asked for. */
+static bool is_said_to_be_attached(const Arm__InstanceView *view, const char *name)
+{
+    for (size_t i = 0; view && i < view->n_disks; i++) {
         const Arm__DiskInstanceView *disk = view->disks[i];
 
         if (!disk->name || strcasecmp(disk->name, name) != 0)
@@ -40,11 +50,15 @@ static bool is_attached(const Arm__InstanceView *view, const char *name)
 }
 
 /* Its texts are the profile's. */
-static struct cloud_slot slot_of(const Arm__DataDisk *disk, const Arm__InstanceView *view)
+static struct cloud_slot slot_of(const Arm__VirtualMachineProperties *vm, const Arm__DataDisk *disk)
 {
-    const char *id = disk->managed_disk && disk->managed_disk->id ? disk->managed_disk->id : "";
-
-    return (struct cloud_slot){id, disk->lun, disk->to_be_detached, is_attached(view, disk->name)};
+    return (struct cloud_slot){
+        .disk_id = disk->managed_disk && disk->managed_disk->id ? disk->managed_disk->id : "",
+        .lun = disk->lun,
+        .leaving = disk->to_be_detached,
+        .attached = disk->name && is_name_of_one(vm->storage_profile, disk->name) &&
+                    is_said_to_be_attached(vm->instance_view, disk->name),
+    };
 }
 
 /* NULL if it is not said. */
@@ -108,7 +122,7 @@ struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus
     size_t n_slots = profile ? profile->n_data_disks : 0;
     struct cloud_slot *slots = arena_alloc(arena, n_slots * sizeof *slots);
     for (size_t i = 0; i < n_slots; i++)
-        slots[i] = slot_of(profile->data_disks[i], vm->properties->instance_view);
+        slots[i] = slot_of(vm->properties, profile->data_disks[i]);
     *ret = cloud_instance_copy(&(struct cloud_instance){
         .id = request->resource,
         .host = host_of(vm->properties),

@@ -198,8 +198,8 @@ MUTANTS = [
            "        return step_at(STEP_RECORD_ATTACHED, slot->lun);", "azure-faults"),
     Mutant("what is at the first LUN is detached to make room", BATCH,
            "if (vm_model_find(&vm->model, change->swap_out[i]))\n"
-           "            add_detach(whole, change->swap_out[i]);",
-           "if (vm->model.n_slots > 0)\n            add_detach(whole, vm->model.slots[0].disk_id);"),
+           "            add_detach(whole, change->swap_out[i], false);",
+           "if (vm->model.n_slots > 0)\n            add_detach(whole, vm->model.slots[0].disk_id, false);"),
     Mutant("a leaving replica waits for a primary that never comes", PLAN,
            "return in->deleting_for_ms >= SWAP_MS ||", "return in->deleting_for_ms < -SWAP_MS ||",
            "busy", "disk-attach-refused"),

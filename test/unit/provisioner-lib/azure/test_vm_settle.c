@@ -332,6 +332,48 @@ static void test_what_is_not_attached_is_not_said_to_be(void **state)
     world_free(world);
 }
 
+#define DATA_DISK(lun, group, name)                                                                \
+    "{\"lun\": " lun ", \"name\": \"" name "\", \"managedDisk\": {\"id\": "                        \
+    "\"/subscriptions/s/resourceGroups/" group "/providers/Microsoft.Compute/disks/" name "\"}}"
+#define SAID_OF(name)                                                                              \
+    "{\"name\": \"" name "\", \"statuses\": [{\"code\": \"ProvisioningState/succeeded\"}]}"
+
+/* It calls them by their names, which those of several resource groups may share. */
+static void test_what_is_said_of_one_of_two_of_a_name_is_not_believed(void **state)
+{
+    struct world *world =
+        world_with("{'fault': 'failAttach', 'disk': 'a', 'code': 'DiskProcessingError'}");
+    struct wish attach = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+
+    (void)state;
+    begin(world, &attach);
+    finish(world, &attach, 1);
+    assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
+    pass(world, 1);
+    world->network.stand_in = (struct stand_in){
+        .text = "expand=instanceView",
+        .method = "GET",
+        .times = 1,
+        .status = 200,
+        .body =
+            "{\"location\": \"l\", \"properties\": {\"provisioningState\": "
+            "\"Failed\", \"storageProfile\": {\"dataDisks\": [" DATA_DISK(
+                "0", "g",
+                "d") ", " DATA_DISK("1", "h",
+                                    "D") ", " DATA_DISK("2", "g",
+                                                        "e") "]}, \"instanceView\": {\"disks\": "
+                                                             "[" SAID_OF("d") ", " SAID_OF("e") "]}"
+                                                                                                "}"
+                                                                                                "}"};
+    CLEANUP(cloud_instance_fini) struct cloud_instance model = model_of(world, VM("vm1"));
+    assert_int_equal(model.n_slots, 3);
+    for (size_t i = 0; i < model.n_slots; i++)
+        if (model.slots[i].attached != (model.slots[i].lun == 2))
+            fail_msg("LUN %d", model.slots[i].lun);
+    err_free(attach.err);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +391,7 @@ int main(void)
         cmocka_unit_test(test_a_detach_under_way_is_not_cut_off),
         cmocka_unit_test(test_what_fails_for_an_extension_is_attached),
         cmocka_unit_test(test_what_is_not_attached_is_not_said_to_be),
+        cmocka_unit_test(test_what_is_said_of_one_of_two_of_a_name_is_not_believed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
