@@ -313,6 +313,7 @@ def test_empty_page(azsim, wire):
 
 @pytest.mark.parametrize(("fault", "rule", "status", "code"), [
     ("failOperation", {"code": "AllocationFailed"}, "Failed", "AllocationFailed"),
+    ("failWhenDone", {"code": "AllocationFailed"}, "Failed", "AllocationFailed"),
     ("cancelOperation", {}, "Canceled", ""),
     ("endFailed", {}, "Succeeded", None),
     ("delay", {"time": "100ms"}, "Succeeded", None),

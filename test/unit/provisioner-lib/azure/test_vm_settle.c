@@ -362,9 +362,10 @@ static void test_what_is_said_of_one_of_two_of_a_name_is_not_believed(void **sta
                 "d") ", " DATA_DISK("1", "h",
                                     "D") ", " DATA_DISK("2", "g",
                                                         "e") "]}, \"instanceView\": {\"disks\": "
-                                                             "[" SAID_OF("d") ", " SAID_OF("e") "]}"
-                                                                                                "}"
-                                                                                                "}"};
+                                                             "[" SAID_OF("d") ", " SAID_OF(
+                                                                 "e") "]}"
+                                                                      "}"
+                                                                      "}"};
     CLEANUP(cloud_instance_fini) struct cloud_instance model = model_of(world, VM("vm1"));
     assert_int_equal(model.n_slots, 3);
     for (size_t i = 0; i < model.n_slots; i++)
