@@ -122,7 +122,7 @@ static void tell_forced(const struct attachment_work *work)
         work->controller->events, &AZ_VOLUME_ATTACHMENTS, work->object->metadata, EVENT_WARNING,
         "DetachedByForce", "Detach",
         "Disk %s was detached from %s by force: node %s has the taint " TAINT_OUT_OF_SERVICE
-        ", and an earlier detach did not end",
+        ", and an earlier change of the VM did not end",
         work->in.disk_id, work->instance_id, work->attachment->spec->node_name);
 }
 

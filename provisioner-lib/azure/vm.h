@@ -17,18 +17,19 @@ struct vm {
     char *id;  /* as it was first given */
     struct vm_cache *cache;
 
-    struct list pending; /* requests that no change carries yet, the most urgent first */
-    struct list holds;   /* of struct disk_hold, on the disks of the change that is under way */
-    bool working;        /* its task runs */
-    uint64_t free_since; /* when its last change had ended */
-    bool under_way;      /* a change of ours */
-    uint64_t busy_since; /* with a change of somebody else; 0: with none */
-    bool outlasted;      /* what it is busy with is not waited for any longer */
-    unsigned overruns;   /* changes of ours that did not end; vm_settle.h */
-    uint64_t overrun_at; /* the last of them */
-    unsigned expected;   /* requests that are on their way */
-    unsigned users;      /* tasks that are inside of a call for it */
-    uint64_t used_at;    /* by the last of them */
+    struct list pending;     /* requests that no change carries yet, the most urgent first */
+    struct list holds;       /* of struct disk_hold, on the disks of the change that is under way */
+    bool working;            /* its task runs */
+    uint64_t free_since;     /* when its last change had ended */
+    bool under_way;          /* a change of ours */
+    uint64_t busy_since;     /* with a change of somebody else; 0: with none */
+    bool outlasted;          /* what it is busy with is not waited for any longer */
+    unsigned overruns;       /* changes of ours that did not end; vm_settle.h */
+    uint64_t overrun_at;     /* the last of them */
+    uint64_t unforced_until; /* nothing is detached by force: the last time came to nothing */
+    unsigned expected;       /* requests that are on their way */
+    unsigned users;          /* tasks that are inside of a call for it */
+    uint64_t used_at;        /* by the last of them */
     struct waiters finished;
 
     struct cloud_instance model;

@@ -198,12 +198,14 @@ static void add_detach(struct vm_batch_update *whole, const char *disk_id, bool 
 }
 
 /* An earlier detach has not ended, or the VM's last change has not, and nobody there could be
- * harmed. */
+ * harmed. Where Azure would not have it, or it does not help, ordinary ones are tried in between.
+ */
 static bool is_forced(const struct vm *vm, const struct vm_change *change)
 {
     const struct cloud_slot *slot = vm_model_find(&vm->model, change->disk_id);
 
-    if (!change->out_of_service || !slot)
+    if (!change->out_of_service || !slot || vm->cache->way == VM_UPDATE_BY_SHORT_LIST ||
+        loop_now(vm->cache->loop) < vm->unforced_until)
         return false;
     return vm->outlasted || (slot->leaving && vm->model.state != CLOUD_INSTANCE_CHANGING);
 }
@@ -225,6 +227,15 @@ static void add_exchange(const struct vm *vm, struct vm_batch_update *whole,
     for (size_t i = 0; i < change->n_swap_out; i++)
         if (vm_model_find(&vm->model, change->swap_out[i]))
             add_detach(whole, change->swap_out[i], false);
+}
+
+bool vm_update_is_forced(const struct vm_update *update)
+{
+    bool forced = false;
+
+    for (size_t i = 0; i < update->n_detach; i++)
+        forced |= update->detach[i].forced;
+    return forced;
 }
 
 struct vm_batch_update *vm_batch_update_of(const struct vm *vm, const struct vm_batch *batch)

@@ -72,5 +72,8 @@ struct vm_batch_update {
     struct vm_update update; /* of these lists */
 };
 
+/* It detaches something by force. */
+bool vm_update_is_forced(const struct vm_update *update);
+
 /* free() it. */
 struct vm_batch_update *vm_batch_update_of(const struct vm *vm, const struct vm_batch *batch);

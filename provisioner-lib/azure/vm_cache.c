@@ -201,25 +201,40 @@ void vm_outdate(struct vm *vm)
     vm->overtaken = true;
 }
 
-/* One reader serves all who wait. A change that ends while the model is read makes the answer old.
- * Of a VM that has failed the model does not tell which of its disks are attached. */
+/* Of a VM that has failed the model does not tell which of its disks are attached. Without an
+ * answer none counts as attached. */
+static void read_view(struct task *self, struct vm *vm, struct arm_request *request, uint64_t began)
+{
+    CLEANUP(freep) char *path = vm_model_path_with_view(vm->id);
+    const char *plain = request->path;
+    struct cloud_instance model;
+
+    request->path = path;
+    struct err *err = vm_model_read(self, vm->cache->arm, vm->cache->skus, request, &model);
+    request->path = plain;
+    if (!err)
+        take_model(vm, &model, began);
+    err_free(err);
+}
+
+/* One reader serves all who wait. A change that ends while the model is read makes the answer
+ * old. */
 static struct err *read_model(struct task *self, struct vm *vm, enum cloud_urgency urgency)
 {
     struct vm_cache *cache = vm->cache;
     struct arm_request request = vm_model_request(vm->id, urgency);
-    CLEANUP(freep)
-    char *path = vm->model.state == CLOUD_INSTANCE_FAILED ? vm_model_path_with_view(vm->id) : NULL;
     struct cloud_instance model;
     uint64_t began = loop_now(cache->loop);
 
-    request.path = path ? path : request.path;
     vm->reading = &request;
     vm->overtaken = false;
     struct err *err = vm_model_read(self, cache->arm, cache->skus, &request, &model);
-    vm->reading = NULL;
     vm->gone = err && err_kind(err) == ERR_NOT_FOUND;
     if (!err)
         take_model(vm, &model, began);
+    if (!err && vm->model.state == CLOUD_INSTANCE_FAILED)
+        read_view(self, vm, &request, began);
+    vm->reading = NULL;
     vm->known = !err && !vm->overtaken;
     waiters_wake(&vm->read);
     return err;

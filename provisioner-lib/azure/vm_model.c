@@ -23,30 +23,35 @@ static enum cloud_instance_state state_of(const char *provisioning_state)
     return CLOUD_INSTANCE_CHANGING;
 }
 
-/* Disks of several resource groups may have the same. */
-static bool is_name_of_one(const Arm__StorageProfile *profile, const char *name)
+static size_t count_named(const Arm__StorageProfile *profile, const char *name)
 {
     size_t n = 0;
 
     for (size_t i = 0; i < profile->n_data_disks; i++)
         n += profile->data_disks[i]->name && strcasecmp(profile->data_disks[i]->name, name) == 0;
-    return n == 1;
+    return n;
 }
 
-/* By the machine's own word, if it was asked for. */
-static bool is_said_to_be_attached(const Arm__InstanceView *view, const char *name)
+static bool says_attached(const Arm__DiskInstanceView *disk)
 {
-    for (size_t i = 0; view && i < view->n_disks; i++) {
-        const Arm__DiskInstanceView *disk = view->disks[i];
-
-        if (!disk->name || strcasecmp(disk->name, name) != 0)
-            continue;
-        for (size_t k = 0; k < disk->n_statuses; k++)
-            if (disk->statuses[k]->code &&
-                strcasecmp(disk->statuses[k]->code, "ProvisioningState/succeeded") == 0)
-                return true;
-    }
+    for (size_t i = 0; i < disk->n_statuses; i++)
+        if (disk->statuses[i]->code &&
+            strcasecmp(disk->statuses[i]->code, "ProvisioningState/succeeded") == 0)
+            return true;
     return false;
+}
+
+/* By the machine's own word, if it was asked for. It calls disks by names that those of several
+ * resource groups may share: then it has to say so of each. */
+static bool is_attached(const Arm__VirtualMachineProperties *vm, const char *name)
+{
+    const Arm__InstanceView *view = vm->instance_view;
+    size_t n = 0;
+
+    for (size_t i = 0; view && i < view->n_disks; i++)
+        n += view->disks[i]->name && strcasecmp(view->disks[i]->name, name) == 0 &&
+             says_attached(view->disks[i]);
+    return n > 0 && n == count_named(vm->storage_profile, name);
 }
 
 /* Its texts are the profile's. */
@@ -56,8 +61,7 @@ static struct cloud_slot slot_of(const Arm__VirtualMachineProperties *vm, const 
         .disk_id = disk->managed_disk && disk->managed_disk->id ? disk->managed_disk->id : "",
         .lun = disk->lun,
         .leaving = disk->to_be_detached,
-        .attached = disk->name && is_name_of_one(vm->storage_profile, disk->name) &&
-                    is_said_to_be_attached(vm->instance_view, disk->name),
+        .attached = disk->name && is_attached(vm, disk->name),
     };
 }
 

@@ -19,7 +19,8 @@ enum {
     /* A change that Azure tells nothing of is taken to have ended then: what comes too early is
      * only refused, and whoever waits for a disk must not wait for ever. */
     UNKNOWN_MS = 2 * 60 * 1000,
-    UNSEEN_PAUSE_MS = 2000, /* after a look that failed; then longer */
+    UNFORCED_MS = 10 * 60 * 1000, /* after a detach by force that came to nothing */
+    UNSEEN_PAUSE_MS = 2000,       /* after a look that failed; then longer */
 };
 
 /* ---- waiting and answering ---- */
@@ -246,6 +247,8 @@ static struct err *send_batch(struct task *self, struct vm *vm, const struct vm_
     update->ctx = &sent;
     observe(vm, batch, update);
     struct err *err = send(self, vm, update);
+    if (err && vm_update_is_forced(update))
+        vm->unforced_until = loop_now(vm->cache->loop) + UNFORCED_MS;
     if (err && err_kind(err) == ERR_EXHAUSTED && batch->n == 1 && update->n_attach == 1 &&
         update->n_detach > 0) {
         err_free(err);

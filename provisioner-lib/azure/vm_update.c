@@ -113,6 +113,7 @@ static json_t *changed_list(const json_t *list, const struct vm_update *update,
         if (detach && way == VM_UPDATE_BY_SHORT_LIST)
             continue;
         json_t *copy = json_copy(entry);
+        json_object_del(copy, "detachOption"); /* of an earlier change */
         if (detach) {
             json_object_set_new(copy, "toBeDetached", json_true());
             set_detach_option(copy, detach);

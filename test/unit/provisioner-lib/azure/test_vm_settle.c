@@ -243,6 +243,33 @@ static void test_nor_does_one_that_failed_need_to_end(void **state)
     world_free(world);
 }
 
+/* As where Azure does not have it for instances of scale sets. */
+static void test_what_came_to_nothing_by_force_is_done_otherwise(void **state)
+{
+    struct world *world = world_with_disk_that_stays("{'fault': 'failDetach', 'code': 'Conflict'}");
+    CLEANUP(json_decrefp)
+    json_t *refused = json_of("{'fault': 'refuse', 'kind': 'virtualMachines.*Data*', 'calls': '2', "
+                              "'code': 'InvalidParameter'}");
+    static const bool forced[] = {false, true, false, true};
+    const struct fault *fault;
+
+    (void)state;
+    assert_ok(faults_add(world->azure->model->faults, refused, &fault));
+    for (size_t i = 0; i < COUNT_OF(forced); i++) {
+        struct wish detach = of_lost_machine();
+
+        begin(world, &detach);
+        finish(world, &detach, 1);
+        if (detach.forced != forced[i] || !detach.err != (i == 3))
+            fail_msg("detach %zu: forced %d, %s", i, detach.forced,
+                     detach.err ? err_message(detach.err) : "done");
+        err_free(detach.err);
+        pass(world, i == 2 ? 11 : 1);
+        (void)state_of(world);
+    }
+    world_free(world);
+}
+
 /* Whose machine may be in service is waited for, however often. */
 static void test_without_a_word_nothing_is_forced(void **state)
 {
@@ -300,9 +327,8 @@ static void test_what_fails_for_an_extension_is_attached(void **state)
         finish(world, &attach, 1);
         assert_non_null(attach.err);
         err_free(attach.err);
-        assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
-        pass(world, 1);
         CLEANUP(cloud_instance_fini) struct cloud_instance model = model_of(world, VM("vm1"));
+        assert_int_equal(model.state, CLOUD_INSTANCE_FAILED);
         assert_int_equal(model.n_slots, i + 1);
         assert_true(model.slots[i].attached);
         assert_string_equal(model.id, VM("vm1"));
@@ -375,6 +401,26 @@ static void test_what_is_said_of_one_of_two_of_a_name_is_not_believed(void **sta
     world_free(world);
 }
 
+/* As of a host that does not answer. */
+static void test_a_vm_is_known_without_its_view(void **state)
+{
+    struct world *world =
+        world_with("{'fault': 'failAttach', 'disk': 'a', 'code': 'DiskProcessingError'}");
+    struct wish attach = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
+
+    (void)state;
+    begin(world, &attach);
+    finish(world, &attach, 1);
+    world->network.stand_in = (struct stand_in){
+        .text = "expand=instanceView", .method = "GET", .times = 1000, .status = 500, .body = "{}"};
+    pass(world, 1);
+    CLEANUP(cloud_instance_fini) struct cloud_instance model = model_of(world, VM("vm1"));
+    assert_int_equal(model.state, CLOUD_INSTANCE_FAILED);
+    assert_int_equal(model.n_slots, 1);
+    err_free(attach.err);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,10 +434,12 @@ int main(void)
         cmocka_unit_test(test_a_detach_that_does_not_end_is_done_by_force),
         cmocka_unit_test(test_nor_is_one_tried_where_nothing_ends),
         cmocka_unit_test(test_nor_does_one_that_failed_need_to_end),
+        cmocka_unit_test(test_what_came_to_nothing_by_force_is_done_otherwise),
         cmocka_unit_test(test_without_a_word_nothing_is_forced),
         cmocka_unit_test(test_a_detach_under_way_is_not_cut_off),
         cmocka_unit_test(test_what_fails_for_an_extension_is_attached),
         cmocka_unit_test(test_what_is_not_attached_is_not_said_to_be),
+        cmocka_unit_test(test_a_vm_is_known_without_its_view),
         cmocka_unit_test(test_what_is_said_of_one_of_two_of_a_name_is_not_believed),
     };
 

@@ -206,6 +206,28 @@ static void test_a_disk_goes_by_force(void **state)
                   "\"toBeDetached\":true,\"detachOption\":\"ForceDetach\"");
 }
 
+/* Which the model keeps for a disk that has not gone. */
+static void test_force_is_asked_for_once(void **state)
+{
+    static const struct line by_list[] = {
+        {AUTHORITY},
+        {VM,
+         1,
+         200,
+         {NULL},
+         VM_OF("[{\"lun\": 1, \"name\": \"old\", \"detachOption\": \"ForceDetach\", "
+               "\"managedDisk\": {\"id\": \"" DISK("OLD") "\"}}]")},
+        {VM, 1, 200, {NULL}, "{}"},
+        {0}};
+    struct scripted_arm *scripted = scripted_arm_new("", by_list);
+    size_t n;
+
+    (void)state;
+    assert_ok(send(scripted, VM, VM_UPDATE_BY_LIST));
+    assert_null(strstr(sent_to_vm(scripted, &n)[1].body, "ForceDetach"));
+    scripted_arm_free(scripted);
+}
+
 /* What somebody else has attached meanwhile is not in the list that was read. */
 static void test_a_list_that_has_changed_meanwhile_is_not_written(void **state)
 {
@@ -257,6 +279,7 @@ int main(void)
         cmocka_unit_test(test_an_identity_that_may_not_use_the_action),
         cmocka_unit_test(test_the_write_accelerator_is_asked_for),
         cmocka_unit_test(test_a_disk_goes_by_force),
+        cmocka_unit_test(test_force_is_asked_for_once),
         cmocka_unit_test(test_a_list_that_has_changed_meanwhile_is_not_written),
         cmocka_unit_test(test_without_a_list_none_is_written),
     };
