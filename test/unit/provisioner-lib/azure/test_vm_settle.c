@@ -18,6 +18,13 @@ static struct world *world_with(const char *rule)
     return world;
 }
 
+/* Whatever comes of it. */
+static void see_through(struct world *world, struct wish *wish)
+{
+    begin(world, wish);
+    finish(world, wish, 1);
+}
+
 static void pass(struct world *world, int minutes)
 {
     loop_advance(world->azure->loop, (uint64_t)minutes * MINUTE_MS);
@@ -198,8 +205,7 @@ static void test_a_detach_that_does_not_end_is_done_by_force(void **state)
     expect_given_up(world, &first, 1);
     assert_false(first.forced);
     assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
-    begin(world, &second);
-    finish(world, &second, 1);
+    see_through(world, &second);
     assert_ok(second.err);
     assert_true(second.forced);
     assert_int_equal(attached(world, "vm1"), 0);
@@ -217,8 +223,7 @@ static void test_nor_is_one_tried_where_nothing_ends(void **state)
     (void)state;
     expect_given_up(world, &attach, 5);
     assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
-    begin(world, &detach);
-    finish(world, &detach, 1);
+    see_through(world, &detach);
     assert_ok(detach.err);
     assert_true(detach.forced);
     world_free(world);
@@ -231,13 +236,11 @@ static void test_nor_does_one_that_failed_need_to_end(void **state)
     struct wish first = of_lost_machine(), second = of_lost_machine();
 
     (void)state;
-    begin(world, &first);
-    finish(world, &first, 1);
+    see_through(world, &first);
     assert_non_null(first.err);
     err_free(first.err);
     assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
-    begin(world, &second);
-    finish(world, &second, 1);
+    see_through(world, &second);
     assert_ok(second.err);
     assert_true(!first.forced && second.forced);
     world_free(world);
@@ -258,8 +261,7 @@ static void test_what_came_to_nothing_by_force_is_done_otherwise(void **state)
     for (size_t i = 0; i < COUNT_OF(forced); i++) {
         struct wish detach = of_lost_machine();
 
-        begin(world, &detach);
-        finish(world, &detach, 1);
+        see_through(world, &detach);
         if (detach.forced != forced[i] || !detach.err != (i == 3))
             fail_msg("detach %zu: forced %d, %s", i, detach.forced,
                      detach.err ? err_message(detach.err) : "done");
@@ -279,8 +281,7 @@ static void test_without_a_word_nothing_is_forced(void **state)
     for (int i = 0; i < 3; i++) {
         struct wish detach = {.kind = DETACH, .vm = VM("vm1"), .disk = "a"};
 
-        begin(world, &detach);
-        finish(world, &detach, 1);
+        see_through(world, &detach);
         assert_non_null(detach.err);
         assert_false(detach.forced);
         err_free(detach.err);
@@ -323,8 +324,7 @@ static void test_what_fails_for_an_extension_is_attached(void **state)
     for (int i = 0; i < 2; i++) {
         struct wish attach = {.kind = ATTACH, .vm = VM("vm1"), .disk = names[i], .lun = i};
 
-        begin(world, &attach);
-        finish(world, &attach, 1);
+        see_through(world, &attach);
         assert_non_null(attach.err);
         err_free(attach.err);
         CLEANUP(cloud_instance_fini) struct cloud_instance model = model_of(world, VM("vm1"));
@@ -372,8 +372,7 @@ static void test_what_is_said_of_one_of_two_of_a_name_is_not_believed(void **sta
     struct wish attach = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
 
     (void)state;
-    begin(world, &attach);
-    finish(world, &attach, 1);
+    see_through(world, &attach);
     assert_int_equal(state_of(world), CLOUD_INSTANCE_FAILED);
     pass(world, 1);
     world->network.stand_in = (struct stand_in){
@@ -409,8 +408,7 @@ static void test_a_vm_is_known_without_its_view(void **state)
     struct wish attach = {.kind = ATTACH, .vm = VM("vm1"), .disk = "a"};
 
     (void)state;
-    begin(world, &attach);
-    finish(world, &attach, 1);
+    see_through(world, &attach);
     world->network.stand_in = (struct stand_in){
         .text = "expand=instanceView", .method = "GET", .times = 1000, .status = 500, .body = "{}"};
     pass(world, 1);
