@@ -149,42 +149,56 @@ void attach_look_up_limit(struct task *self, const struct attachment_work *work)
         log_warning("node %s: its limit of disks cannot be looked up: %s", node, err_message(err));
 }
 
-/* Somebody may have converted the disk, which is on record before the next attempt; or it has just
- * been created. Only a disk that is not there is surely not found the next time. */
-static struct err *learn_about_disk(struct task *self, const struct attachment_work *work,
-                                    struct err *refusal)
+/* What the disk itself says: somebody may have converted it, or left it fewer shares, which is on
+ * record before the next attempt; it may have just been created; or it is in somebody's way,
+ * attached where nobody uses it. `ret_passes`: so the refusal will pass, or is no more. */
+static struct err *ask_disk(struct task *self, const struct attachment_work *work,
+                            enum err_kind refusal, bool *ret_passes, bool *ret_ended)
 {
-    bool passes = false;
-    CLEANUP(err_freep) struct err *err = disk_look_after_refusal(self, work, refusal, &passes);
+    struct controller *controller = work->controller;
+    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
 
-    if (err && err_kind(err) != ERR_NOT_FOUND)
-        log_warning("%s: cannot find out what the disk is now: %s", work->object->key,
-                    err_message(err));
-    if (err && err_kind(refusal) == ERR_NOT_FOUND)
-        passes = err_is_transient(err);
-    return passes ? err_as(refusal, ERR_BUSY) : refusal;
+    TRY(controller->cloud->ops->disk_get(self, controller->cloud, work->in.disk_id, &disk));
+    bool differs = volume_is_created(work->volume) && disk_differs(work->volume, &disk);
+    *ret_passes = differs || refusal == ERR_NOT_FOUND;
+    if (differs)
+        return disk_look_request(self, controller, work->volume_object);
+    return refusal == ERR_BUSY ? dangling_attach_end(self, work, &disk, ret_ended) : NULL;
 }
 
-/* A disk that is in somebody's way may be attached where nobody uses it; then it is tried again. */
+/* Only a disk that is not there is surely not found the next time. */
+static struct err *learn_from_disk(struct task *self, const struct attachment_work *work,
+                                   struct err *refusal)
+{
+    enum err_kind kind = err_kind(refusal);
+    bool passes = false, ended = false;
+    CLEANUP(err_freep) struct err *err = ask_disk(self, work, kind, &passes, &ended);
+
+    if (err && err_kind(err) != ERR_NOT_FOUND)
+        log_warning("%s: cannot find out why Azure does not attach the disk: %s", work->object->key,
+                    err_message(err));
+    if (err && kind == ERR_NOT_FOUND)
+        passes = err_is_transient(err);
+    if (!ended)
+        return passes ? err_as(refusal, ERR_BUSY) : refusal;
+    err_free(refusal);
+    return NULL;
+}
+
 static struct err *learn_from_refusal(struct task *self, struct attachment_work *work,
                                       struct err *refusal)
 {
-    bool ended = false;
-
-    if (err_kind(refusal) == ERR_EXHAUSTED)
+    switch (err_kind(refusal)) {
+    case ERR_EXHAUSTED:
         attach_look_up_limit(self, work);
-    if (err_kind(refusal) == ERR_INVALID || err_kind(refusal) == ERR_NOT_FOUND)
-        return learn_about_disk(self, work, refusal);
-    if (err_kind(refusal) != ERR_BUSY)
         return refusal;
-    CLEANUP(err_freep) struct err *err = dangling_attach_end(self, work, &ended);
-    if (err)
-        log_warning("%s: cannot find out which VM has the disk: %s", work->object->key,
-                    err_message(err));
-    if (!ended)
+    case ERR_INVALID:
+    case ERR_NOT_FOUND:
+    case ERR_BUSY:
+        return learn_from_disk(self, work, refusal);
+    default:
         return refusal;
-    err_free(refusal);
-    return NULL;
+    }
 }
 
 struct err *attach_disk(struct task *self, struct attachment_work *work,

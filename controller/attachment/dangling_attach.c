@@ -157,26 +157,24 @@ static bool find_owner(const struct attachment_work *work, const struct cloud_di
 }
 
 struct err *dangling_attach_end(struct task *self, const struct attachment_work *work,
-                                bool *ret_ended)
+                                const struct cloud_disk *disk, bool *ret_ended)
 {
     struct cloud *cloud = work->controller->cloud;
-    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
     size_t owner;
     bool uses;
 
     *ret_ended = false;
-    TRY(cloud->ops->disk_get(self, cloud, work->in.disk_id, &disk));
-    if (!find_owner(work, &disk, &owner))
+    if (!find_owner(work, disk, &owner))
         return NULL;
     TRY(informers_catch_up_volume_attachments(self, work->controller));
-    TRY(ask_kubelet(self, work, disk.instances[owner], &uses));
-    if (uses || !find_owner(work, &disk, &owner))
+    TRY(ask_kubelet(self, work, disk->instances[owner], &uses));
+    if (uses || !find_owner(work, disk, &owner))
         return NULL;
     TRY(cloud->ops->disk_detach(self, cloud,
-                                &(struct cloud_detach){.instance_id = disk.instances[owner],
+                                &(struct cloud_detach){.instance_id = disk->instances[owner],
                                                        .disk_id = work->in.disk_id,
                                                        .urgency = CLOUD_IN_THE_WAY}));
-    tell(work, disk.instances[owner]);
+    tell(work, disk->instances[owner]);
     *ret_ended = true;
     return NULL;
 }

@@ -27,7 +27,8 @@ struct dangling_snapshot {
 /* Whether to detach the disk, and from which owner. A pure function. */
 bool dangling_attach_decide(const struct dangling_snapshot *in, size_t *ret_owner);
 
-/* Call after Azure has refused to attach the disk. `ret_ended`: a dangling attach was found, and
- * the disk has been detached. */
+/* Call after Azure has refused to attach the disk, with the disk as it is since. `ret_ended`: a
+ * dangling attach was found, and the disk has been detached. */
 struct err *dangling_attach_end(struct task *self, const struct attachment_work *work,
-                                bool *ret_ended) __attribute__((warn_unused_result));
+                                const struct cloud_disk *disk, bool *ret_ended)
+    __attribute__((warn_unused_result));

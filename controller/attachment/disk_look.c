@@ -9,7 +9,8 @@ bool disk_differs(const Api__AzVolume *volume, const struct cloud_disk *disk)
 {
     const struct caching_disk recorded = volume_disk(volume);
 
-    return disk->size_bytes > volume->status->detail->capacity__bytes || !recorded.sku ||
+    return volume_disk_is_another(volume, disk->unique_id) ||
+           disk->size_bytes > volume->status->detail->capacity__bytes || !recorded.sku ||
            strcasecmp(recorded.sku, disk->sku) != 0 || recorded.max_shares != disk->max_shares;
 }
 
@@ -20,16 +21,4 @@ struct err *disk_look_request(struct task *self, struct controller *controller,
 
     return cached_patch_status(self, controller->leader_kube, controller->volumes, volume,
                                if_same(volume, changes), NULL);
-}
-
-struct err *disk_look_after_refusal(struct task *self, const struct attachment_work *work,
-                                    const struct err *refusal, bool *ret_passes)
-{
-    struct controller *controller = work->controller;
-    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
-
-    TRY(controller->cloud->ops->disk_get(self, controller->cloud, work->in.disk_id, &disk));
-    bool differs = volume_is_created(work->volume) && disk_differs(work->volume, &disk);
-    *ret_passes = differs || err_kind(refusal) == ERR_NOT_FOUND;
-    return differs ? disk_look_request(self, controller, work->volume_object) : NULL;
 }

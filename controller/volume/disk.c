@@ -91,20 +91,13 @@ static json_t *context_json(const Api__AzVolume *volume, const struct cloud_disk
     return context;
 }
 
-bool volume_disk_is_another(const Api__AzVolume *volume, const struct cloud_disk *disk)
-{
-    const char *seen = volume_annotation(volume, ANNOTATION_DISK_UNIQUE_ID);
-
-    return seen && *seen && strcmp(seen, disk->unique_id) != 0;
-}
-
 static json_t *notes_json(const Api__AzVolume *volume, const struct cloud_disk *disk)
 {
     json_t *notes = json_pack("{s:s, s:o, s:s, s:n}", ANNOTATION_DISK_SKU, disk->sku,
                               ANNOTATION_DISK_MAX_SHARES, json_sprintf("%d", disk->max_shares),
                               ANNOTATION_DISK_UNIQUE_ID, disk->unique_id, ANNOTATION_LOOK_REQUEST);
 
-    if (volume_disk_is_another(volume, disk)) {
+    if (volume_disk_is_another(volume, disk->unique_id)) {
         json_object_set_new(notes, ANNOTATION_FILESYSTEM, json_null());
         json_object_set_new(notes, ANNOTATION_SOURCE_FILESYSTEM, json_null());
         json_object_set_new(notes, ANNOTATION_SOURCE_UUIDS, json_null());
@@ -139,6 +132,39 @@ json_t *volume_disk_changed_json(const struct controller *controller, const Api_
     return status;
 }
 
+static void tell_replaced(const struct controller *controller, const struct kube_object *object,
+                          const struct cloud_disk *disk)
+{
+    events_record(controller->events, &AZ_VOLUMES, object->metadata, EVENT_WARNING, "DiskReplaced",
+                  "Read",
+                  "Disk %s has been replaced by a new disk of the same name. The record of the "
+                  "previous disk's file system has been discarded",
+                  disk->id);
+}
+
+static void tell_fewer_shares(const struct controller *controller, const struct kube_object *object,
+                              const struct cloud_disk *disk)
+{
+    events_record(controller->events, &AZ_VOLUMES, object->metadata, EVENT_WARNING, "FewerShares",
+                  "Read",
+                  "Disk %s has maxShares %d, and the volume's parameter maxShares is %s: it has "
+                  "only as many replicas as the disk allows. To have all of them, raise maxShares "
+                  "of the disk while no VM has it",
+                  disk->id, disk->max_shares, volume_parameter(as_volume(object), "maxShares"));
+}
+
+void volume_disk_tell(const struct controller *controller, const struct kube_object *object,
+                      const struct cloud_disk *disk)
+{
+    const Api__AzVolume *volume = as_volume(object);
+    bool is_news = volume_disk(volume).max_shares != disk->max_shares;
+
+    if (volume_disk_is_another(volume, disk->unique_id))
+        tell_replaced(controller, object, disk);
+    if (is_news && disk->max_shares < (int)volume_max_shares_wanted(volume))
+        tell_fewer_shares(controller, object, disk);
+}
+
 struct err *volume_disk_read(struct task *self, struct controller *controller,
                              const struct kube_object *object)
 {
@@ -149,6 +175,7 @@ struct err *volume_disk_read(struct task *self, struct controller *controller,
     TRY(cloud->ops->disk_get(self, cloud, volume->status->detail->volume__id, &disk));
     if (!disk_differs(volume, &disk))
         return NULL;
+    volume_disk_tell(controller, object, &disk);
     json_t *status = volume_disk_changed_json(controller, volume, &disk);
     return cached_patch_status(self, controller->leader_kube, controller->volumes, object,
                                if_same(object, json_pack("{s:o}", "status", status)), NULL);

@@ -14,9 +14,6 @@ struct cloud_disk_spec volume_disk_spec(const struct controller *controller,
                                         const struct volume_parameters *parameters,
                                         const struct disk_limits *limits);
 
-/* Whether this is not the recorded disk but a newer one of the same name: what is recorded about
- * the data does not apply to it. */
-bool volume_disk_is_another(const Api__AzVolume *volume, const struct cloud_disk *disk);
 /* What its status.completionPercent is to be. */
 json_t *volume_percent_json(const struct cloud_disk *disk);
 /* A patch of the AzVolume's status that records this disk. */
@@ -26,6 +23,10 @@ json_t *volume_disk_json(const struct controller *controller, const Api__AzVolum
  * not named, and stays as it is by then, and with it the error of a growth that failed. */
 json_t *volume_disk_changed_json(const struct controller *controller, const Api__AzVolume *volume,
                                  const struct cloud_disk *disk);
+/* Says in Events of the AzVolume what is to be recorded of the disk and would surprise people: that
+ * it is another one, or that fewer VMs may have it than the parameters say. */
+void volume_disk_tell(const struct controller *controller, const struct kube_object *object,
+                      const struct cloud_disk *disk);
 /* Reads the disk, and records what it is if it differs: a former leader may have changed it, or
  * somebody else. */
 struct err *volume_disk_read(struct task *self, struct controller *controller,

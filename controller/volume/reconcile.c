@@ -200,16 +200,7 @@ static struct err *adopt(struct task *self, struct volume_work *work)
 
     TRY(volume_parse_existing(work->volume, &parameters));
     TRY(cloud->ops->disk_get(self, cloud, id, &disk));
-    if (disk.max_shares < parameters.max_shares)
-        return err_new(ERR_INVALID,
-                       "parameter maxShares: %d is more than the maxShares %d of disk %s",
-                       parameters.max_shares, disk.max_shares, id);
-    if (volume_disk_is_another(work->volume, &disk))
-        events_record(work->controller->events, &AZ_VOLUMES, work->object->metadata, EVENT_WARNING,
-                      "DiskReplaced", "Adopt",
-                      "Disk %s has been replaced by a new disk of the same name. The record of the "
-                      "previous disk's file system has been discarded",
-                      id);
+    volume_disk_tell(work->controller, work->object, &disk);
     if (is_lost_copy(work, &disk))
         TRY(provenance_uuids_of(self, work->controller, disk.source_id, &uuids));
     return record_created(self, work, &disk, uuids);

@@ -53,6 +53,13 @@ const char *volume_recorded_disk(const Api__AzVolume *volume)
     return noted ? noted : kube_annotation(volume->metadata, ANNOTATION_DISK);
 }
 
+bool volume_disk_is_another(const Api__AzVolume *volume, const char *unique_id)
+{
+    const char *seen = volume_annotation(volume, ANNOTATION_DISK_UNIQUE_ID);
+
+    return seen && *seen && unique_id && *unique_id && strcmp(seen, unique_id) != 0;
+}
+
 const char *volume_parameter(const Api__AzVolume *volume, const char *name)
 {
     const Api__AzVolumeSpec *spec = volume->spec;
@@ -65,18 +72,27 @@ const char *volume_parameter(const Api__AzVolume *volume, const char *name)
     return parameter_find(list, spec->n_parameters, name);
 }
 
-static const char *or_noted(const char *parameter, const Api__AzVolume *volume, const char *note)
+/* 0 if it does not say. */
+static unsigned shares_of(const char *text)
 {
-    return parameter && *parameter ? parameter : volume_annotation(volume, note);
+    unsigned long number = text && *text ? strtoul(text, NULL, 10) : 0;
+
+    return number <= MAX_SHARES_LIMIT ? (unsigned)number : 1;
+}
+
+unsigned volume_max_shares_wanted(const Api__AzVolume *volume)
+{
+    return shares_of(volume_parameter(volume, "maxShares"));
 }
 
 unsigned volume_max_shares(const Api__AzVolume *volume)
 {
-    const char *shares =
-        or_noted(volume_parameter(volume, "maxShares"), volume, ANNOTATION_DISK_MAX_SHARES);
-    unsigned long number = shares ? strtoul(shares, NULL, 10) : 1;
+    unsigned wanted = volume_max_shares_wanted(volume);
+    unsigned seen = shares_of(volume_annotation(volume, ANNOTATION_DISK_MAX_SHARES));
 
-    return number >= 1 && number <= MAX_SHARES_LIMIT ? (unsigned)number : 1;
+    if (wanted && seen)
+        return seen < wanted ? seen : wanted;
+    return wanted ? wanted : seen ? seen : 1;
 }
 
 /* What this release does not know may be a wish of a later one, and is no reason to do without. */

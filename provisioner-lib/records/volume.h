@@ -30,6 +30,9 @@ const char *volume_adopted_id(const Api__AzVolume *volume);
 /* The id of the disk that is on record, or that it was written for; NULL if the driver is to make
  * one. */
 const char *volume_recorded_disk(const Api__AzVolume *volume);
+/* Whether a disk of this uniqueId is not the recorded one but a newer one of the same name: what is
+ * recorded about the data does not apply to it. */
+bool volume_disk_is_another(const Api__AzVolume *volume, const char *unique_id);
 /* What is known of it. */
 struct caching_disk volume_disk(const Api__AzVolume *volume);
 
@@ -52,8 +55,11 @@ enum { SOURCE_VOLUME, SOURCE_SNAPSHOT };
 
 /* ---- who may use it ---- */
 
-/* How many nodes may have the disk: what the parameters say, else what it was seen to have. */
+/* How many nodes may have the disk: no more than the parameters say, nor than it was seen to have.
+ */
 unsigned volume_max_shares(const Api__AzVolume *volume);
+/* What the parameters say of it; 0 if nothing. */
+unsigned volume_max_shares_wanted(const Api__AzVolume *volume);
 /* Whether nodes without the primary's role are kept from writing, by the disk (host/fence.h): what
  * the parameters say of a disk that several nodes may have. */
 enum fencing { FENCING_NONE, FENCING_PREFERRED, FENCING_REQUIRED };

@@ -517,11 +517,6 @@ MUTANTS = [
     Mutant("a size that does not fit is on record", "provisioner-lib/records/attachment.c",
            "return !*end && !errno && *ret <= most;",
            "return !*end && (!errno || errno == ERANGE) && (*ret <= most || errno);"),
-    Mutant("what a disk was seen to have counts before what was asked for",
-           "provisioner-lib/records/volume.c",
-           "return parameter && *parameter ? parameter : volume_annotation(volume, note);",
-           "const char *noted = volume_annotation(volume, note);\n"
-           "    return noted ? noted : parameter;"),
     Mutant("the disk of another volume is staged", "node/volume_record.c",
            "if (strcasecmp(detail->volume__id, volume_id) != 0)", "if (!*volume_id)"),
     Mutant("a node's own word is the size of a disk", "node/volume_record.c",

@@ -8,13 +8,25 @@ REQUESTS = "controller/csi/attachment_requests.c"
 REFUSAL_MUTANTS = [
     # ---- attaches ----
     Mutant("a disk that was just created is not attached", ATTACH,
-           "|| err_kind(refusal) == ERR_NOT_FOUND)\n", "|| !refusal)\n"),
-    Mutant("a disk that is there is not there", "controller/attachment/disk_look.c",
-           "*ret_passes = differs || err_kind(refusal) == ERR_NOT_FOUND;", "*ret_passes = differs || !refusal;", "attach"),
+           "*ret_passes = differs || refusal == ERR_NOT_FOUND;", "*ret_passes = differs;"),
+    Mutant("whether a disk is there is not asked", ATTACH,
+           "    case ERR_NOT_FOUND:\n    case ERR_BUSY:", "    case ERR_BUSY:"),
+    Mutant("a disk that was made anew is the one on record", "provisioner-lib/records/volume.c",
+           "strcmp(seen, unique_id) != 0;", "strcmp(seen, unique_id) == 99;"),
     Mutant("a disk that is gone is asked for again and again", ATTACH,
            "        passes = err_is_transient(err);\n", "        passes = true;\n"),
     Mutant("a disk that could not be looked for is gone", ATTACH,
            "        passes = err_is_transient(err);\n", "        passes = false;\n"),
+    # ---- disks that people have changed ----
+    Mutant("a disk has the shares that its class asks for", "provisioner-lib/records/volume.c",
+           "return seen < wanted ? seen : wanted;", "return wanted;"),
+    Mutant("a disk gives more shares than its class asks for", "provisioner-lib/records/volume.c",
+           "return seen < wanted ? seen : wanted;", "return seen;"),
+    Mutant("the audit does not see whose shares somebody has lowered", "provisioner-lib/audit/compare_disks.c",
+           "    if (disk->max_shares == recorded)", "    if (disk->max_shares >= 0)", "compare"),
+    Mutant("a disk that the driver changes is found to differ", "provisioner-lib/audit/compare_disks.c",
+           "    if (strcmp(volume_state(as_volume(object)), STATE_UPDATING) == 0)\n        return;\n", "", "compare"),
+    # ---- calls ----
     Mutant("a call hears of an attempt from before it", REQUESTS,
            "STATE_ATTACHMENT_FAILED) != 0) {", "STATE_ATTACHMENT_FAILED) != 0 || object) {", "publish"),
     Mutant("a call writes to an attachment that is under way", REQUESTS,

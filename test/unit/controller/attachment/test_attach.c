@@ -29,6 +29,9 @@ static const struct {
     {"or never", ERR_NOT_FOUND, ERR_DENIED, ERR_NOT_FOUND},
     {"a disk that cannot be attached as it is", ERR_INVALID, NONE, ERR_INVALID},
     {"the same, whatever it is", ERR_INVALID, ERR_UNAVAILABLE, ERR_INVALID},
+    {"a disk that somebody else may let go", ERR_BUSY, NONE, ERR_BUSY},
+    {"the same, whoever has it", ERR_BUSY, ERR_DENIED, ERR_BUSY},
+    {"the same, if it is nowhere", ERR_BUSY, ERR_NOT_FOUND, ERR_BUSY},
     {"what has nothing to do with the disk", ERR_DENIED, NONE, ERR_DENIED},
 };
 /* clang-format on */

@@ -9,6 +9,9 @@
     "'detail':{'volume_id':'/d','capacity_bytes':4294967296},'annotation':{" notes "}}}"
 #define SEEN "'" ANNOTATION_DISK_SKU "':'Premium_LRS','" ANNOTATION_DISK_MAX_SHARES "':'1'"
 
+#define ID ",'" ANNOTATION_DISK_UNIQUE_ID "':'1'"
+
+static char one[] = "1", other[] = "2";
 static char premium[] = "Premium_LRS", premium_upper[] = "PREMIUM_LRS", v2[] = "PremiumV2_LRS";
 
 static const struct {
@@ -23,6 +26,8 @@ static const struct {
     {RECORD(SEEN), {.sku = premium, .max_shares = 1, .size_bytes = 5 * GIB}, true},
     {RECORD(SEEN), {.sku = premium, .max_shares = 1, .size_bytes = 0}, false}, /* not said */
     {RECORD(""), {.sku = premium, .max_shares = 1, .size_bytes = 4 * GIB}, false},
+    {RECORD(SEEN ID), {.sku = premium, .max_shares = 1, .unique_id = one}, false},
+    {RECORD(SEEN ID), {.sku = premium, .max_shares = 1, .unique_id = other}, true},
     {RECORD(""), {.sku = v2, .max_shares = 1, .size_bytes = 4 * GIB}, true},
 };
 

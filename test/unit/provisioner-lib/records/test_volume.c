@@ -27,6 +27,9 @@ static const struct {
     {PARAMETERS("") SEEN("5"), 5},
     {PARAMETERS("'maxShares':''") SEEN("5"), 5},
     {PARAMETERS("'maxShares':'2'") SEEN("5"), 2},
+    {PARAMETERS("'maxShares':'5'") SEEN("2"), 2}, /* lowered by somebody, or of another disk */
+    {PARAMETERS("'maxShares':'5'") SEEN("1"), 1},
+    {PARAMETERS("'maxShares':'5'") SEEN(""), 5},
     {SEEN("5"), 5},
 };
 
@@ -38,6 +41,27 @@ static void test_max_shares(void **state)
 
         if (volume_max_shares(as_volume(object)) != rows[i].shares)
             fail_msg("%s: %u", rows[i].members, volume_max_shares(as_volume(object)));
+    }
+}
+
+#define KNOWN(id) ",'status':{'annotation':{'" ANNOTATION_DISK_UNIQUE_ID "':'" id "'}}"
+
+static void test_another_disk_of_the_name(void **state)
+{
+    static const struct {
+        const char *members, *unique_id;
+        bool another;
+    } ids[] = {
+        {KNOWN("1"), "1", false},  {KNOWN("1"), "2", true}, {KNOWN("1"), "", false},
+        {KNOWN("1"), NULL, false}, {KNOWN(""), "2", false}, {"", "2", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        CLEANUP(kube_object_unrefp) struct kube_object *object = volume(ids[i].members);
+
+        assert_int_equal(volume_disk_is_another(as_volume(object), ids[i].unique_id),
+                         ids[i].another);
     }
 }
 
@@ -60,6 +84,7 @@ static const struct {
     {FENCING("2", "none"), FENCING_NONE},
     {FENCING("2", "guest"), FENCING_NONE},
     {FENCING("1", "required"), FENCING_NONE},
+    {FENCING("2", "required") SEEN("1"), FENCING_NONE},
     {MANY_NODES, FENCING_NONE},
 };
 
@@ -217,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_max_shares),
+        cmocka_unit_test(test_another_disk_of_the_name),
         cmocka_unit_test(test_fencing),
         cmocka_unit_test(test_replicas_requested),
         cmocka_unit_test(test_how_many_nodes_use_it),
