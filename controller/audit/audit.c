@@ -106,10 +106,15 @@ static void take(struct audit *audit, const char *scope, struct findings *seen)
     }
 }
 
-static struct err *repair_sizes(struct task *self, struct audit *audit)
+static bool is_of_disk(enum finding_kind kind)
+{
+    return kind == SIZE_DIFFERS || kind == SHARES_DIFFER || kind == ANOTHER_DISK;
+}
+
+static struct err *repair_disks(struct task *self, struct audit *audit)
 {
     for (size_t i = 0; i < audit->n_to_repair; i++)
-        if (audit->to_repair[i].kind == SIZE_DIFFERS)
+        if (is_of_disk(audit->to_repair[i].kind))
             TRY(disk_look_request(self, audit->controller, audit->to_repair[i].object));
     return NULL;
 }
@@ -155,7 +160,7 @@ static struct err *scan_all_disks(struct task *self, struct audit *audit)
     TRY(scan_disks(self, audit->controller->cloud, source, &scan));
     TRY(compare_disks(self, source, &scan, &seen));
     take(audit, DISKS, &seen);
-    return repair_sizes(self, audit);
+    return repair_disks(self, audit);
 }
 
 /* Without their definition, AzSnapshots are never read. */

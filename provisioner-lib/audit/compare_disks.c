@@ -29,18 +29,51 @@ static void compare_owners(const struct comparison *comparison, struct kube_obje
     }
 }
 
-/* One that grows at the driver's request is not on record yet. */
 static void compare_size(const struct comparison *comparison, struct kube_object *object,
                          const struct cloud_disk *disk)
 {
-    const Api__AzVolume *volume = as_volume(object);
-    int64_t recorded = volume->status->detail->capacity__bytes;
+    int64_t recorded = as_volume(object)->status->detail->capacity__bytes;
 
-    if (disk->size_bytes <= recorded || strcmp(volume_state(volume), STATE_UPDATING) == 0)
+    if (disk->size_bytes <= recorded)
         return;
     findings_add(comparison->ret, SIZE_DIFFERS, &AZ_VOLUMES, object, NULL,
                  "The disk has %lld GiB, and %lld GiB according to the record",
                  (long long)(disk->size_bytes >> 30), (long long)(recorded >> 30));
+}
+
+static void compare_shares(const struct comparison *comparison, struct kube_object *object,
+                           const struct cloud_disk *disk)
+{
+    int recorded = volume_disk(as_volume(object)).max_shares;
+
+    if (disk->max_shares == recorded)
+        return;
+    findings_add(comparison->ret, SHARES_DIFFER, &AZ_VOLUMES, object, NULL,
+                 "The disk has maxShares %d, and %d according to the record", disk->max_shares,
+                 recorded);
+}
+
+static void compare_identity(const struct comparison *comparison, struct kube_object *object,
+                             const struct cloud_disk *disk)
+{
+    const char *recorded = volume_annotation(as_volume(object), ANNOTATION_DISK_UNIQUE_ID);
+
+    if (!volume_disk_is_another(as_volume(object), disk->unique_id))
+        return;
+    findings_add(comparison->ret, ANOTHER_DISK, &AZ_VOLUMES, object, NULL,
+                 "The disk has uniqueId %s, and %s according to the record", disk->unique_id,
+                 recorded);
+}
+
+/* One that is changed at the driver's request is not on record yet. */
+static void compare_disk(const struct comparison *comparison, struct kube_object *object,
+                         const struct cloud_disk *disk)
+{
+    if (strcmp(volume_state(as_volume(object)), STATE_UPDATING) == 0)
+        return;
+    compare_size(comparison, object, disk);
+    compare_shares(comparison, object, disk);
+    compare_identity(comparison, object, disk);
 }
 
 static void visit_volume(void *ctx, struct kube_object *volume)
@@ -53,7 +86,7 @@ static void visit_volume(void *ctx, struct kube_object *volume)
     const struct cloud_disk *disk = disk_scan_find(comparison->scan, id);
     if (disk) {
         compare_owners(comparison, volume, disk);
-        compare_size(comparison, volume, disk);
+        compare_disk(comparison, volume, disk);
     } else if (disk_scan_may_list(comparison->scan, id))
         findings_add(comparison->ret, VOLUME_WITHOUT_DISK, &AZ_VOLUMES, volume, NULL,
                      "Disk %s does not exist", id);

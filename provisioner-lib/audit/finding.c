@@ -75,6 +75,19 @@ const struct finding_kind_row FINDING_TABLE[FINDING_KINDS] = {
                       "start.",
                       "Nothing: the controller records the disk's size. Resize the "
                       "PersistentVolumeClaim instead, so that the claim shows the size, too."},
+    [SHARES_DIFFER] = {"SharesDiffer", SEVERITY_WARNING, true,
+                       "A volume's disk has another maxShares than the record says: somebody has "
+                       "changed it in Azure.",
+                       "With fewer shares, replicas cannot be attached, and a pod that moves waits "
+                       "for the only one.",
+                       "Nothing: the controller records what the disk has. To have more replicas "
+                       "again, raise maxShares of the disk while no VM has it."},
+    [ANOTHER_DISK] = {"AnotherDisk", SEVERITY_WARNING, true,
+                      "A volume's disk is not the one that the record is about: somebody has "
+                      "deleted that, and made a new one of the same name.",
+                      "The data of the disk that was deleted, unless the new one is a copy of it.",
+                      "Nothing, if that was intended: the controller records the new disk. "
+                      "Otherwise, restore the data from a snapshot."},
     [DISK_WITHOUT_VOLUME] =
         {"DiskWithoutVolume", SEVERITY_WARNING, false,
          "A disk is tagged as created by this driver in this cluster, or by an earlier version "

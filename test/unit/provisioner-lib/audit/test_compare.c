@@ -323,6 +323,7 @@ static void test_disks(void **state)
         char sku[] = "Premium_LRS";
         struct cloud_disk disk = {.id = (char *)(uintptr_t)disks[i].disk,
                                   .sku = sku,
+                                  .max_shares = 2,
                                   .instances = owners,
                                   .n_instances = disks[i].n_owners,
                                   .mark = marks[disks[i].origin]};
@@ -342,32 +343,45 @@ static void test_disks(void **state)
     }
 }
 
-static void test_sizes(void **state)
+static void test_what_the_disk_is(void **state)
 {
     static const struct {
         const char *volume_state;
-        int64_t gib; /* of the disk; 2 are on record */
+        int64_t gib; /* of the disk; 2 are on record, with 3 shares and the id "1" */
+        int shares;
+        const char *unique_id;
         const char *found;
     } rows[] = {
-        {"Created", 2, ""},
-        {"Updated", 3, "SizeDiffers AzVolume/v "},
-        {"Updating", 3, ""}, /* by the driver, which has not recorded it yet */
-        {"Created", 1, ""},  /* a disk cannot become smaller: it is another one, or not known */
+        {"Created", 2, 3, "1", ""},
+        {"Updated", 3, 3, "1", "SizeDiffers AzVolume/v "},
+        {"Updating", 3, 1, "2", ""}, /* by the driver, which has not recorded it yet */
+        {"Created", 1, 3, "1", ""},  /* no disk becomes smaller */
+        {"Created", 2, 1, "1", "SharesDiffer AzVolume/v "},
+        {"Created", 2, 4, "1", "SharesDiffer AzVolume/v "},
+        {"Created", 2, 3, "2", "AnotherDisk AzVolume/v "},
+        {"Created", 2, 3, "", ""}, /* not told */
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         CLEANUP(freep)
-        char *text = mem_printf("{'volumes':[{'metadata':{'name':'v'},'spec':{'volumeName':'v'},"
-                                "'status':{'state':'%s','detail':{'volume_id':'" GROUP_DISKS "v',"
+        char *text = mem_printf("{'volumes':[{'metadata':{'name':'v'},'spec':{'volumeName':'v',"
+                                "'parameters':{'maxShares':'3'}},'status':{'state':'%s',"
+                                "'annotation':{'" ANNOTATION_DISK_UNIQUE_ID "':'1'},"
+                                "'detail':{'volume_id':'" GROUP_DISKS "v',"
                                 "'capacity_bytes':2147483648}}}]}",
                                 rows[i].volume_state);
         CLEANUP(json_decrefp) json_t *json = json_of(text);
         CLEANUP(view_free) struct cluster_view view = view_of(json);
         CLEANUP(findings_fini) struct findings found = {0};
         CLEANUP(view_source_fini) struct view_source of;
+        CLEANUP(freep) char *unique_id = mem_strdup(rows[i].unique_id);
         char sku[] = "Premium_LRS", id[] = GROUP_DISKS "v";
-        struct cloud_disk disk = {.id = id, .sku = sku, .size_bytes = rows[i].gib << 30};
+        struct cloud_disk disk = {.id = id,
+                                  .unique_id = unique_id,
+                                  .sku = sku,
+                                  .max_shares = rows[i].shares,
+                                  .size_bytes = rows[i].gib << 30};
         struct disk_scan scan = {.disks = {&disk, 1}};
 
         view_source_init(&of, &view);
@@ -427,7 +441,7 @@ int main(void)
         cmocka_unit_test(test_records),
         cmocka_unit_test(test_machines),
         cmocka_unit_test(test_disks),
-        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_what_the_disk_is),
         cmocka_unit_test(test_a_disk_that_may_be_another_clusters),
         cmocka_unit_test(test_every_kind_is_explained),
     };
