@@ -182,6 +182,24 @@ static struct err *unpublish_all(struct task *self, struct rpc_call *call, const
     return err;
 }
 
+/* A disk that does not exist is on no node. */
+static struct err *check_disk_is_gone(struct task *self, struct controller *controller,
+                                      const char *name, const char *volume_id, const char *node)
+{
+    CLEANUP(cloud_disk_fini) struct cloud_disk unused = {0};
+    struct err *err = controller->cloud->ops->disk_get(self, controller->cloud, volume_id, &unused);
+
+    if (err && err_kind(err) == ERR_NOT_FOUND) {
+        err_free(err);
+        return NULL;
+    }
+    TRY(err);
+    return err_new(
+        ERR_UNAVAILABLE,
+        "volume %s is attached to node %s but not on record yet; the controller will record it",
+        name, node);
+}
+
 /* Published, or on its way there, and the record is lost or was never ours. What goes on record is
  * a replica: it is detached if it is attached, and never attached if it is not. */
 static struct err *unpublish_unrecorded(struct task *self, struct rpc_call *call, const char *name,
@@ -193,10 +211,7 @@ static struct err *unpublish_unrecorded(struct task *self, struct rpc_call *call
     bool stays;
 
     if (!volume || !volume_is_created(as_volume(volume)))
-        return err_new(
-            ERR_UNAVAILABLE,
-            "volume %s is attached to node %s but not on record yet; the controller will record it",
-            name, node);
+        return check_disk_is_gone(self, controller, name, volume_id, node);
     TRY(may_stay(self, controller, as_volume(volume), volume_id, node, &stays));
     TRY(node_attachment_create(self, controller, controller->kube, as_volume(volume), node,
                                for_replica(), &object));
