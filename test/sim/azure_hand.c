@@ -7,15 +7,18 @@
 #include "test/azsim/model/attachment.h"
 #include "test/azsim/model/disk.h"
 #include "test/azsim/model/resource.h"
+#include "test/sim/coverage.h"
 #include "test/sim/disk_keys.h"
 #include "test/sim/invariant_check.h"
 #include "test/sim/machine.h"
 #include "test/sim/mount.h"
+#include "test/sim/node_fence.h"
 #include "test/sim/record.h"
 #include "test/sim/sim.h"
 
 enum { HAND_GIB = 40 };
 enum { PATIENCE_MS = 10 * 1000 }; /* of a person who was refused */
+enum { SHARES_MS = 10 * 60 * 1000, LOOK_MS = 200 };
 
 /* Azure refuses it while the VM is changing: then nothing happens. */
 static bool change(struct vm *vm, json_t *body)
@@ -192,6 +195,59 @@ void hand_grows_disk(struct sim *sim, const struct incident *incident)
     }
     refusal_free(refusal);
     model_commit(sim->azure);
+}
+
+/* What is left of the shares; 0: it keeps them. Who needs several, or a fence, keeps two. */
+static unsigned fewer_shares(const struct volume *volume)
+{
+    unsigned least = volume->wish.block || volume_is_fenced(volume) ? 2 : 1;
+
+    return volume->phase == VOLUME_BOUND && volume_shares(volume) > least ? least : 0;
+}
+
+/* Azure refuses it while a VM has the disk. */
+static bool lower_shares(struct sim *sim, struct volume *volume)
+{
+    unsigned shares = fewer_shares(volume);
+    struct disk *disk = shares ? disk_find(sim->azure, volume->disk) : NULL;
+    struct operation *operation;
+
+    if (!disk || !list_is_empty(&disk->attachments))
+        return false;
+    CLEANUP(json_decrefp)
+    json_t *body = json_pack("{s:{s:i}}", "properties", "maxShares", (int)shares);
+    struct refusal *refusal = disk_patch(disk, body, &operation);
+    bool accepted = !refusal;
+    if (accepted) {
+        sim_note(sim, "by hand: disk %s has maxShares %u", disk->name, shares);
+        volume->by_hand_shares = shares;
+        coverage_count("maxShares", "lowered by hand", shares > 1 ? "several" : "one");
+    }
+    refusal_free(refusal);
+    model_commit(sim->azure);
+    return accepted;
+}
+
+static void lower_shares_of_one(struct task *self, void *arg)
+{
+    struct sim *sim = arg;
+    uint64_t until = loop_now(sim->loop) + SHARES_MS;
+    struct err *err = NULL;
+
+    while (!err && loop_now(sim->loop) < until) {
+        LIST_FOREACH(&sim->world->volumes, link) {
+            if (lower_shares(sim, VOLUME_OF(link)))
+                return;
+        }
+        err = task_sleep(self, LOOK_MS);
+    }
+    err_free(err);
+}
+
+void hand_lowers_shares(struct sim *sim, const struct incident *incident)
+{
+    (void)incident;
+    group_spawn(&sim->tasks, "by hand", lower_shares_of_one, sim);
 }
 
 void hand_does_nothing(struct sim *sim, const struct incident *incident)

@@ -17,4 +17,6 @@ void hand_attaches_disk(struct sim *sim, const struct incident *incident);
 void hand_detaches_disk(struct sim *sim, const struct incident *incident);
 /* Of a bound volume, where Azure lets people do so. */
 void hand_grows_disk(struct sim *sim, const struct incident *incident);
+/* The first disk that no VM has may be had by fewer of them from then on. */
+void hand_lowers_shares(struct sim *sim, const struct incident *incident);
 void hand_does_nothing(struct sim *sim, const struct incident *incident);

@@ -336,6 +336,7 @@ static const struct incident_kind rows[] = {
     LASTING("replica-detached-by-hand", 5, hand_detaches_replica, hand_does_nothing),
     LASTING("disk-attached-by-hand", 10, hand_attaches_disk, hand_detaches_disk),
     {.name = "disk-grown-by-hand", .begin = hand_grows_disk, .bad = true},
+    {.name = "shares-lowered-by-hand", .begin = hand_lowers_shares, .bad = true},
 };
 
 const struct incident_table AZURE_INCIDENTS = {rows, COUNT_OF(rows)};

@@ -111,8 +111,7 @@ static bool waits_for_share(const struct sim *sim, const struct record *record)
 {
     const struct volume *volume = volume_of_disk(sim, record->volume->disk);
 
-    return record->lun < 0 && volume &&
-           record_shares_held(record->volume) >= volume->wish.max_shares;
+    return record->lun < 0 && volume && record_shares_held(record->volume) >= volume_shares(volume);
 }
 
 /* A replica takes the last place of a VM, and a primary has been waiting for one. */

@@ -74,7 +74,7 @@ static bool can_attach(const struct invariants *invariants, const struct record 
     const struct machine *machine = machine_find(invariants->sim->world, record->node);
     const struct vm *vm = machine ? machine_vm(machine) : NULL;
 
-    return record_shares_held(record->volume) < volume->wish.max_shares && vm &&
+    return record_shares_held(record->volume) < volume_shares(volume) && vm &&
            vm->power == POWER_RUNNING && machine->registered && has_room(invariants, vm) &&
            !is_changed_elsewhere(invariants->sim, record->volume->disk, vm);
 }
@@ -192,8 +192,7 @@ static bool is_withheld(const struct invariants *invariants, const struct record
     const struct vm *vm = machine ? machine_vm(machine) : NULL;
 
     return vm && machine->rule && machine->out_of_service && machine->registered && volume &&
-           volume->wish.max_shares == 1 && record->deleting &&
-           is_all_of_lost_machines(invariants) &&
+           volume_shares(volume) == 1 && record->deleting && is_all_of_lost_machines(invariants) &&
            !is_published(invariants, record->volume->disk, record->node) &&
            vm_has_disk(vm, record->volume->disk);
 }

@@ -204,8 +204,11 @@ static void check_replicas(struct sim *sim, const struct volume *volume)
     if (replicas > record->replicas || (primaries == 0 && replicas > 0))
         verdict_violated(sim, NOTHING_LEFT, "volume %s has %u replicas and wants %u", record->name,
                          replicas, primaries ? record->replicas : 0);
+    if (primaries + replicas > volume_shares(volume))
+        verdict_violated(sim, SHARES, "volume %s has %u attachments, and its disk %u shares",
+                         record->name, primaries + replicas, volume_shares(volume));
     if (primaries == 0 || replicas >= record->replicas ||
-        primaries + replicas >= volume->wish.max_shares)
+        primaries + replicas >= volume_shares(volume))
         return;
     LIST_FOREACH(&sim->world->machines, link) {
         const struct machine *machine = MACHINE_OF(link);

@@ -345,8 +345,11 @@ MUTANTS = [
     Mutant("a node that is well again stays lost", "controller/scheduling/node_info.c",
            "    bool unwell = !row->ready", "    bool unwell = row->unwell || !row->ready"),
     Mutant("a disk that somebody has made larger is found, and that is all", "controller/audit/audit.c",
-           "if (audit->to_repair[i].kind == SIZE_DIFFERS)", "if (audit->to_repair[i].kind == FINDING_KINDS)",
+           "return kind == SIZE_DIFFERS || ", "return ",
            "by-hand", "disk-grown-by-hand"),
+    Mutant("a disk has the shares that its class asks for, though somebody has lowered them",
+           "provisioner-lib/records/volume.c", "return seen < wanted ? seen : wanted;", "return wanted;",
+           "by-hand", "shares-lowered-by-hand"),
     # ---- snapshots ----
     Mutant("a snapshot's record goes, and the snapshot stays", "controller/snapshot/plan.c",
            "if (in->delete_requested && !in->gone)", "if (in->delete_requested && in->gone)",

@@ -255,6 +255,11 @@ const char *volume_any_pv(const struct volume *volume)
 
 /* ---- questions ---- */
 
+unsigned volume_shares(const struct volume *volume)
+{
+    return volume->by_hand_shares ? volume->by_hand_shares : volume->wish.max_shares;
+}
+
 bool volume_is_used(const struct volume *volume)
 {
     LIST_FOREACH(&volume->world->pods, link) {

@@ -89,13 +89,14 @@ struct volume {
     int64_t gib;         /* its PersistentVolume's capacity */
     int64_t wanted_gib;  /* its claim's request */
     char *resize_error;  /* of the last ControllerExpandVolume that failed; NULL: it did not */
-    const char *wanted_sku; /* its VolumeAttributesClass's, a literal; NULL: it has none */
-    unsigned asked_skus;    /* all that it was ever asked for, a bit each (sku_bit) */
-    const char *given_sku;  /* likewise, of the last ControllerModifyVolume that succeeded */
-    char *modify_error;     /* of the last one that failed; NULL: it did not */
-    int64_t by_hand_gib;    /* to which somebody has made its disk grow in Azure; 0: nobody has */
-    uint64_t given_up_at;   /* loop_now: a node that had it was; 0: none ever was */
-    unsigned stages;        /* how often it was mounted, anywhere */
+    const char *wanted_sku;  /* its VolumeAttributesClass's, a literal; NULL: it has none */
+    unsigned asked_skus;     /* all that it was ever asked for, a bit each (sku_bit) */
+    const char *given_sku;   /* likewise, of the last ControllerModifyVolume that succeeded */
+    char *modify_error;      /* of the last one that failed; NULL: it did not */
+    int64_t by_hand_gib;     /* to which somebody has made its disk grow in Azure; 0: nobody has */
+    unsigned by_hand_shares; /* likewise, that somebody has left it; 0: nobody has */
+    uint64_t given_up_at;    /* loop_now: a node that had it was; 0: none ever was */
+    unsigned stages;         /* how often it was mounted, anywhere */
     struct waiters changed;
 };
 
@@ -104,7 +105,8 @@ struct volume *volume_new(struct world *world, const char *claim, const struct v
 void volume_free(struct volume *volume);
 /* Deletes the claim: it goes when no pod uses it. */
 void volume_delete(struct volume *volume);
-bool volume_is_used(const struct volume *volume); /* by a pod that is there */
+unsigned volume_shares(const struct volume *volume); /* that its disk has by now */
+bool volume_is_used(const struct volume *volume);    /* by a pod that is there */
 /* Ends the object of a claim that was deleted. */
 void volume_remove_claim(struct volume *volume);
 /* Takes over what CreateVolume has answered, and binds the claim. */
