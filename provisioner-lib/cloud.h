@@ -41,7 +41,8 @@ struct cloud_disk {
     char *id;
     char *unique_id; /* another one, if a disk is made again under the same id; "" if not told */
     int64_t size_bytes;
-    bool changing; /* a change of the disk itself is under way */
+    bool changing;             /* a change of the disk itself is under way */
+    int64_t made_us, owned_us; /* when it was made, and last got or lost a VM; 0: not told */
     int max_shares;
     char *sku; /* its kind, by the cloud's own name, which may be none of DISK_SKU_NAMES */
     int64_t iops, mbps;
@@ -77,7 +78,8 @@ struct cloud_snapshot {
     bool is_copy;       /* of another snapshot, which may be gone */
     bool made;          /* its creation has ended, and has not failed */
     int64_t size_bytes; /* of the disk */
-    int64_t taken_us;   /* the time that its content is of */
+    int64_t made_us;    /* 0: not told */
+    int64_t taken_us;   /* the time that its content is of; of a copy, before it was made */
     int percent;        /* of the data that the cloud has copied */
     bool ready;         /* disks can be made from it */
     char *failure;      /* why copying its data has failed; NULL if it has not */

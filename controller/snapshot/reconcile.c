@@ -10,6 +10,7 @@
 #include "controller/snapshot/turn.h"
 #include "controller/snapshot/work.h"
 #include "lib/base/alloc.h"
+#include "lib/base/log.h"
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/az_error.h"
@@ -128,18 +129,36 @@ static struct err *create(struct task *self, struct snapshot_work *work)
     return snapshot_patch_status(self, work, snapshot_status_json(&made), NULL);
 }
 
+/* Nobody has called DeleteSnapshot, and a record that was restored from a backup does not say what
+ * came of a later attempt. */
+static bool is_left(const struct snapshot_work *work, const struct cloud_snapshot *found)
+{
+    const char *request = snapshot_annotation(work->snapshot, ANNOTATION_DELETE_REQUEST);
+
+    if (!request || strcmp(request, DELETE_REQUEST_OF_FAILED_CREATION) != 0 ||
+        found->made_us <= goes_at(work->snapshot))
+        return false;
+    log_warning("%s: its creation has failed by its record, but snapshot %s was made later. It is "
+                "not deleted",
+                work->object->key, found->id);
+    return true;
+}
+
 /* Its creation may have begun although that is not on record, and a copy may be announced before
  * that. What has its name and is somebody else's made the creation fail, and stays. */
 static struct err *unrecorded_id(struct task *self, struct snapshot_work *work, char **ret_id)
 {
     CLEANUP(snapshot_parameters_fini) struct snapshot_parameters parameters = {0};
+    CLEANUP(cloud_snapshot_fini) struct cloud_snapshot found = {0};
     CLEANUP(err_freep) struct err *err = snapshot_parse_parameters(work->snapshot, &parameters);
 
     *ret_id = NULL;
     if (err)
         return NULL;
     const struct cloud_snapshot_spec spec = snapshot_spec_of(work, &parameters);
-    return snapshot_find_own(self, work, &spec, ret_id);
+    TRY(snapshot_find_own(self, work, &spec, &found));
+    *ret_id = found.id && is_left(work, &found) ? NULL : TAKE_PTR(found.id);
+    return NULL;
 }
 
 static struct err *delete_from_cloud(struct task *self, struct snapshot_work *work)
@@ -175,7 +194,8 @@ static struct err *forget(struct task *self, struct snapshot_work *work)
 
     TRY(snapshot_patch_status(self, work,
                               json_pack("{s:s, s:{s:s}}", "state", snapshot_state(work->snapshot),
-                                        "annotation", ANNOTATION_DELETE_REQUEST, "creation-failed"),
+                                        "annotation", ANNOTATION_DELETE_REQUEST,
+                                        DELETE_REQUEST_OF_FAILED_CREATION),
                               &written));
     return cached_delete(self, work->controller->leader_kube, work->controller->snapshots, written);
 }

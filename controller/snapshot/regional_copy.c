@@ -168,13 +168,15 @@ struct err *regional_copy_delete_local(struct task *self, struct snapshot_work *
 {
     struct cloud *cloud = work->controller->cloud;
     CLEANUP(plan_fini) struct plan plan = {0};
+    CLEANUP(cloud_snapshot_fini) struct cloud_snapshot found = {0};
     CLEANUP(freep) char *id = NULL;
 
     if (work->in.taken)
         id = mem_strdup(snapshot_local_id(work->snapshot));
     else {
         TRY(plan_read(work, &plan));
-        TRY(snapshot_find_own(self, work, &plan.local, &id));
+        TRY(snapshot_find_own(self, work, &plan.local, &found));
+        id = TAKE_PTR(found.id);
     }
     if (id)
         TRY(cloud->ops->snapshot_delete(self, cloud, id));

@@ -24,19 +24,21 @@ struct cloud_snapshot_spec snapshot_spec_of(const struct snapshot_work *work,
 }
 
 struct err *snapshot_find_own(struct task *self, const struct snapshot_work *work,
-                              const struct cloud_snapshot_spec *spec, char **ret_id)
+                              const struct cloud_snapshot_spec *spec, struct cloud_snapshot *ret)
 {
     struct cloud *cloud = work->controller->cloud;
     CLEANUP(cloud_snapshot_fini) struct cloud_snapshot seen = {0};
     CLEANUP(freep) char *id = NULL;
 
-    *ret_id = NULL;
+    *ret = (struct cloud_snapshot){0};
     TRY(cloud->ops->snapshot_id(cloud, spec, &id));
     struct err *look = cloud->ops->snapshot_get(self, cloud, id, &seen);
     if (look)
         return err_unless(look, ERR_NOT_FOUND);
     CLEANUP(err_freep) struct err *differs = cloud_snapshot_check_own(&seen, spec);
-    if (!differs)
-        *ret_id = TAKE_PTR(id);
+    if (differs)
+        return NULL;
+    *ret = seen;
+    seen = (struct cloud_snapshot){0};
     return NULL;
 }

@@ -25,8 +25,8 @@ struct err *snapshot_patch_status(struct task *self, struct snapshot_work *work,
 struct cloud_snapshot_spec snapshot_spec_of(const struct snapshot_work *work,
                                             const struct snapshot_parameters *parameters);
 
-/* The id of the snapshot that the cloud has of this spec; NULL if it has none, or one that is
- * somebody else's or of another disk, which stays as it is. free() it. */
+/* The snapshot that the cloud has of this spec; its id is NULL if it has none, or one that is
+ * somebody else's or of another disk, which stays as it is. */
 struct err *snapshot_find_own(struct task *self, const struct snapshot_work *work,
-                              const struct cloud_snapshot_spec *spec, char **ret_id)
+                              const struct cloud_snapshot_spec *spec, struct cloud_snapshot *ret)
     __attribute__((warn_unused_result));

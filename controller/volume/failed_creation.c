@@ -11,6 +11,8 @@
 /* Longer than the provisioner waits between two attempts (its --retry-interval-max is 5 minutes).
  */
 enum { STAYS_MS = 10 * 60 * 1000 };
+/* A disk that no VM has ever had may say that nobody has had it since it was made. */
+enum { MAKING_US = 60 * 1000 * 1000 };
 
 bool creation_has_failed(const Api__AzVolume *volume)
 {
@@ -42,12 +44,30 @@ int64_t failed_creation_goes_at(const Api__AzVolume *volume)
                : 0;
 }
 
+bool creation_is_forgotten(const Api__AzVolume *volume)
+{
+    const char *request = volume_annotation(volume, ANNOTATION_DELETE_REQUEST);
+
+    return request && strcmp(request, DELETE_REQUEST_OF_FAILED_CREATION) == 0;
+}
+
+const char *failed_creation_disk_is_used(const Api__AzVolume *volume, const struct cloud_disk *disk)
+{
+    int64_t forget_after = timestamp_noted(volume_annotation(volume, ANNOTATION_FORGET_AFTER));
+
+    if (disk->n_instances > 0)
+        return "a VM has it";
+    if (disk->owned_us > disk->made_us + MAKING_US)
+        return "a VM has had it";
+    return disk->made_us > forget_after ? "it was made later" : NULL;
+}
+
 struct err *failed_creation_forget(struct task *self, struct controller *controller,
                                    const struct kube_object *volume)
 {
     CLEANUP(kube_object_unrefp) struct kube_object *written = NULL;
 
     TRY(annotate(self, controller, controller->leader_kube, volume, ANNOTATION_DELETE_REQUEST,
-                 "creation-failed", &written));
+                 DELETE_REQUEST_OF_FAILED_CREATION, &written));
     return cached_delete(self, controller->leader_kube, controller->volumes, written);
 }

@@ -10,6 +10,7 @@
 #include "controller/volume/adoption.h"
 #include "controller/volume/attachments.h"
 #include "controller/volume/disk.h"
+#include "controller/volume/disk_to_delete.h"
 #include "controller/volume/failed_creation.h"
 #include "controller/volume/filesystem_note.h"
 #include "controller/volume/growth.h"
@@ -206,53 +207,12 @@ static struct err *adopt(struct task *self, struct volume_work *work)
     return record_created(self, work, &disk, uuids);
 }
 
-/* Whether to leave the disk that has the name of the unrecorded volume's disk alone: it does not
- * exist, or it is somebody else's and made the creation fail. */
-static struct err *is_left_alone(struct task *self, struct cloud *cloud, const char *id,
-                                 const struct cloud_disk_spec *spec, bool *ret)
-{
-    CLEANUP(cloud_disk_fini) struct cloud_disk disk = {0};
-    struct err *err = cloud->ops->disk_get(self, cloud, id, &disk);
-
-    *ret =
-        err ? err_kind(err) == ERR_NOT_FOUND
-            : !disk_is_for_volume(&disk.mark, &spec->creator, spec->name, cloud_disk_spec_pv(spec));
-    if (!*ret)
-        return err;
-    err_free(err);
-    return NULL;
-}
-
-/* The volume's disk; NULL if it has none. A volume whose creation was never recorded may have a
- * disk nevertheless, unless its parameters are invalid. */
-static struct err *disk_of(struct task *self, struct volume_work *work, char **ret_id)
-{
-    struct cloud *cloud = work->controller->cloud;
-    CLEANUP(volume_parameters_fini) struct volume_parameters parameters = {0};
-    CLEANUP(freep) char *id = NULL;
-    bool left;
-
-    if (work->in.created || work->in.has_disk) {
-        *ret_id = mem_strdup(adoption_disk(work->controller, work->volume));
-        return NULL;
-    }
-    CLEANUP(err_freep) struct err *err = volume_parse_parameters(work->volume, &parameters);
-    if (err)
-        return NULL;
-    struct cloud_disk_spec spec =
-        volume_disk_spec(work->controller, work->volume, &parameters, &(struct disk_limits){0});
-    TRY(cloud->ops->disk_id(cloud, &spec, &id));
-    TRY(is_left_alone(self, cloud, id, &spec, &left));
-    *ret_id = left ? NULL : TAKE_PTR(id);
-    return NULL;
-}
-
 static struct err *delete_disk(struct task *self, struct volume_work *work)
 {
     struct cloud *cloud = work->controller->cloud;
     CLEANUP(freep) char *id = NULL;
 
-    TRY(disk_of(self, work, &id));
+    TRY(volume_disk_to_delete(self, work->controller, work->object, &id));
     if (!id)
         return NULL;
     if (!is_in_state(work->volume, "DeletionFailed")) /* that stays until the disk is gone */

@@ -22,6 +22,8 @@
 
 /* In status.annotation. */
 #define ANNOTATION_DELETE_REQUEST "disk.csi.azure.com/volume-delete-request"
+/* ... and its value, where nobody has called DeleteVolume or DeleteSnapshot */
+#define DELETE_REQUEST_OF_FAILED_CREATION "creation-failed"
 #define ANNOTATION_PRE_PROVISIONED "disk.csi.azure.com/pre-provisioned" /* in metadata as well */
 #define ANNOTATION_DISK "disk.csi.azure.com/disk" /* in metadata: of a volume that was adopted */
 #define ANNOTATION_PV_UID                                                                          \

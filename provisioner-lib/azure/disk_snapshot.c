@@ -109,6 +109,7 @@ static void describe(const Arm__Snapshot *snapshot, struct cloud_snapshot *ret)
         .is_copy = is_copy(snapshot),
         .made = creation_state_of(properties->provisioning_state) == CREATION_DONE,
         .size_bytes = gib > 0 && gib <= INT64_MAX / GIB ? gib * GIB : 0,
+        .made_us = timestamp_noted(snapshot->properties->time_created),
         .taken_us = taken_us(snapshot),
         .percent = percent_of(properties),
         .ready = is_ready(properties),

@@ -7,6 +7,7 @@
 
 #include "lib/api/compute.pb-c.h"
 #include "lib/base/alloc.h"
+#include "lib/base/timestamp.h"
 #include "lib/rt/wait.h"
 #include "provisioner-lib/azure/arm_list.h"
 #include "provisioner-lib/azure/creation.h"
@@ -113,6 +114,8 @@ static void describe(const Arm__Disk *disk, struct cloud_disk *ret)
         .unique_id = mem_strdup(properties->unique_id ? properties->unique_id : ""),
         .size_bytes = size_of(properties),
         .changing = is_changing(properties),
+        .made_us = timestamp_noted(properties->time_created),
+        .owned_us = timestamp_noted(properties->last_ownership_update_time),
         .percent = percent_of(disk),
         .iops = properties->disk_iops_read_write,
         .mbps = properties->disk_mbps_read_write,

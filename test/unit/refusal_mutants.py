@@ -3,6 +3,7 @@
 from .mutant import Mutant
 
 ATTACH = "controller/attachment/attach.c"
+FAILED_CREATION = "controller/volume/failed_creation.c"
 REQUESTS = "controller/csi/attachment_requests.c"
 
 REFUSAL_MUTANTS = [
@@ -17,6 +18,16 @@ REFUSAL_MUTANTS = [
            "        passes = err_is_transient(err);\n", "        passes = true;\n"),
     Mutant("a disk that could not be looked for is gone", ATTACH,
            "        passes = err_is_transient(err);\n", "        passes = false;\n"),
+    # ---- what only an old record calls a failed creation ----
+    Mutant("a disk that a VM has goes with a failed creation", FAILED_CREATION,
+           "    if (disk->n_instances > 0)\n        return \"a VM has it\";\n", ""),
+    Mutant("a disk that a VM has had goes with a failed creation", FAILED_CREATION,
+           "    if (disk->owned_us > disk->made_us + MAKING_US)\n        return \"a VM has had it\";\n", ""),
+    Mutant("a disk that no VM has had stays for ever", FAILED_CREATION, "disk->made_us + MAKING_US)", "0)"),
+    Mutant("a disk that was made later goes with a failed creation", FAILED_CREATION,
+           'return disk->made_us > forget_after ? "it was made later" : NULL;', "(void)forget_after;\n    return NULL;"),
+    Mutant("a disk goes though its volume was forgotten only", FAILED_CREATION,
+           "return request && strcmp(request, DELETE_REQUEST_OF_FAILED_CREATION) == 0;", "return !request;"),
     # ---- disks that people have changed ----
     Mutant("a disk has the shares that its class asks for", "provisioner-lib/records/volume.c",
            "return seen < wanted ? seen : wanted;", "return wanted;"),
