@@ -144,7 +144,9 @@ static struct err *check_same(const Api__AzVolume *volume,
                        "required_bytes %" PRId64 " and limit_bytes %" PRId64,
                        request->name, has, required, limit);
     if (!same_parameters(volume->spec, request))
-        return err_new(ERR_EXISTS, "volume %s already exists with different parameters",
+        return err_new(ERR_EXISTS,
+                       "volume %s already exists with different parameters: its StorageClass has "
+                       "been made anew since it was requested. To have these, make the claim anew",
                        request->name);
     return content_source_check_same(volume, request);
 }
@@ -207,12 +209,17 @@ static struct err *look_up(struct task *self, struct controller *controller, con
     return check_made_here(controller, *ret, request);
 }
 
+/* Where nothing was made yet, a request that differs is not refused for good: what is under way may
+ * fail and begin anew, and its caller has to hear what was made, to have it deleted. */
 static struct err *check_kept(const struct kube_object *object,
                               const Csi__V1__CreateVolumeRequest *request,
                               const struct volume_parameters *parameters)
 {
     TRY(check_same_pv(as_volume(object), parameters));
-    TRY(check_same(as_volume(object), request));
+    struct err *differs = check_same(as_volume(object), request);
+    if (differs && !volume_is_created(as_volume(object)))
+        return err_as(differs, ERR_BUSY);
+    TRY(differs);
     return request->n_mutable_parameters > 0 ? modification_check_kept(as_volume(object)) : NULL;
 }
 

@@ -138,6 +138,19 @@ static void compare_primaries(const struct group *group, const struct kube_objec
     }
 }
 
+/* Of a disk that was not asked for by Kubernetes, nothing says that it should have one. */
+static void compare_pv(const struct group *group, struct kube_object *volume, struct findings *ret)
+{
+    const char *wanted = kube_label(volume->metadata, LABEL_PV);
+
+    if (!wanted || group->is_of_kubernetes || !volume_disk_id(volume) ||
+        kube_is_deleting(volume->metadata))
+        return;
+    findings_add(ret, VOLUME_WITHOUT_PV, &AZ_VOLUMES, volume, NULL,
+                 "PersistentVolume %s does not exist, and no other one has disk %s", wanted,
+                 volume_disk_id(volume));
+}
+
 static void compare_volume_attachments(const struct group *group, struct findings *ret)
 {
     for (size_t i = 0; i < group->n_volume_attachments; i++) {
@@ -194,6 +207,7 @@ static void visit_volume(void *ctx, struct kube_object *volume)
 
     compare_roles(&group, volume, comparison->ret);
     compare_primaries(&group, volume, comparison->ret);
+    compare_pv(&group, volume, comparison->ret);
     compare_volume_attachments(&group, comparison->ret);
     compare_replicas(&group, volume_disk_id(volume), comparison->ret);
 }

@@ -68,6 +68,13 @@ const struct finding_kind_row FINDING_TABLE[FINDING_KINDS] = {
                              "The volume's data, unless there is a snapshot.",
                              "Find out from Azure's activity log who deleted the disk; restore it "
                              "under the same name."},
+    [VOLUME_WITHOUT_PV] =
+        {"VolumeWithoutPersistentVolume", SEVERITY_WARNING, false,
+         "An AzVolume was made for a PersistentVolume, and there is none of its disk: somebody has "
+         "deleted it, or the claim was deleted before there was one.",
+         "Money for a disk that no claim can use; or data that somebody is looking for.",
+         "If its data is needed, make a PersistentVolume with the disk's id as volumeHandle. "
+         "Otherwise delete the AzVolume, which leaves the disk, and then the disk."},
     [SIZE_DIFFERS] = {"SizeDiffers", SEVERITY_DANGER, true,
                       "A volume's disk is larger than the record says: somebody has resized it in "
                       "Azure.",

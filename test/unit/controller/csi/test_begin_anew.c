@@ -44,6 +44,38 @@ static void test_volume(void **state)
     assert_string_equal(id, GROUP_DISKS "x");
 }
 
+/* Its StorageClass was made anew meanwhile. */
+static void test_another_volume_of_the_name(void **state)
+{
+    static const struct {
+        const char *has; /* create_volume() asks for none */
+        enum err_kind kind;
+    } rows[] = {
+        {"'status':{'state':'Creating'}", ERR_BUSY},
+        {"'status':{'state':'Pending'}", ERR_BUSY},
+        {"'status':{'state':'Created','detail':{'volume_id':'" GROUP_DISKS "x'}}", ERR_EXISTS},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CLEANUP(freep)
+        char *was = mem_printf("{" META("1") ",'spec':{'volumeName':'x',"
+                                             "'parameters':{'skuName':'Standard_LRS'}},%s}",
+                               rows[i].has);
+        const struct script_step steps[] = {
+            SCRIPT_ANSWER("GET " RECORDS "azvolumes/x", 200, was),
+        };
+        CLEANUP(freep) char *cluster = mem_printf("{'volumes':[%s]}", was);
+        struct csi_call call = {0};
+
+        csi_play(&call, cluster, steps, COUNT_OF(steps), create_volume);
+        assert_int_equal(err_kind(call.err), rows[i].kind);
+        assert_non_null(strstr(err_message(call.err), "StorageClass has been made anew"));
+        err_free(call.err);
+        free(call.id);
+    }
+}
+
 #define SNAPSHOT_OF(version, status)                                                               \
     "{" META(version) ",'spec':{'snapshotName':'x','sourceVolumeId':'" GROUP_DISKS "v'}," status "}"
 
@@ -69,6 +101,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_volume),
+        cmocka_unit_test(test_another_volume_of_the_name),
         cmocka_unit_test(test_snapshot),
     };
 

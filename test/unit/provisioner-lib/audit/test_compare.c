@@ -25,6 +25,10 @@ static void assert_found(const struct findings *found, const char *expected, con
     "'volumes':[" VOLUME("v", "1") "],'pvs':[" PV("pv", "v") "],"                                  \
     "'volume_attachments':[" VOLUME_ATTACHMENT("p", "pv", "a", "true") "]"
 
+#define MADE_FOR(pv, metadata, detail)                                                             \
+    "{'metadata':{'name':'v','labels':{'" LABEL_PV "':'" pv "'}" metadata "},"                       \
+    "'spec':{'volumeName':'v'},'status':{'state':'Created','detail':{" detail "}}}"
+
 static const struct {
     const char *what, *cluster, *found;
 } records[] = {
@@ -37,6 +41,15 @@ static const struct {
     {"a volume that nobody of Kubernetes knows",
      "{'volumes':[" VOLUME("v", "1") "],'attachments':[" ATTACHED("v", "a", "Primary", "0") "]}",
      ""},
+    {"a volume whose PersistentVolume is gone",
+     "{'volumes':[" MADE_FOR("v", "", "'volume_id':'" GROUP_DISKS "v'") "]}",
+     "VolumeWithoutPersistentVolume AzVolume/v "},
+    {"one that another PersistentVolume has",
+     "{'volumes':[" MADE_FOR("v", "", "'volume_id':'" GROUP_DISKS "v'") "],'pvs':[" PV("other", "V") "]}", ""},
+    {"one that is deleted",
+     "{'volumes':[" MADE_FOR("v", ",'deletionTimestamp':'2026-01-01T00:00:00Z'",
+                             "'volume_id':'" GROUP_DISKS "v'") "]}", ""},
+    {"one that is being made", "{'volumes':[" MADE_FOR("v", "", "") "]}", ""},
     {"two primaries",
      "{'volumes':[" VOLUME("v", "1") "],'attachments':["
      ATTACHED("v", "a", "Primary", "0") "," ATTACHED("v", "b", "Primary", "0") "]}",
