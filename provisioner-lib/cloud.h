@@ -183,8 +183,10 @@ struct cloud_detach {
     enum cloud_urgency urgency;
     /* Somebody has made sure that nothing on the machine writes to the disk any more; whether
      * anything there answers is another matter: what an earlier detach has not brought about is
-     * done without it. */
-    bool out_of_service;
+     * done without it. Asked when it is the disk's turn, and while the cloud is at it; does not
+     * yield. NULL: nobody has. */
+    bool (*out_of_service)(void *ctx);
+    void *ctx;
     bool *forced; /* set to whether it was done so; or NULL */
 };
 

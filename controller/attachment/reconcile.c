@@ -126,15 +126,22 @@ static void tell_forced(const struct attachment_work *work)
         work->in.disk_id, work->instance_id, work->attachment->spec->node_name);
 }
 
+static bool is_out_of_service(void *ctx)
+{
+    return attachment_work_is_out_of_service(ctx);
+}
+
 static struct err *detach(struct task *self, struct attachment_work *work)
 {
+
     struct cloud *cloud = work->controller->cloud;
     bool forced = false;
     const struct cloud_detach detach = {
         .instance_id = work->instance_id,
         .disk_id = work->in.disk_id,
         .urgency = urgency_of(work),
-        .out_of_service = work->out_of_service,
+        .out_of_service = is_out_of_service,
+        .ctx = work,
         .forced = &forced,
     };
 

@@ -169,14 +169,6 @@ struct err *attachment_work_find_vm(const struct attachment_work *work, char **r
                                                provider_id_of(controller, node), ret_id);
 }
 
-static bool is_out_of_service(const struct controller *controller, const char *name)
-{
-    const struct kube_object *object = store_get(controller->nodes, name);
-    const Api__Node *node = object ? KUBE_AS(Api__Node, object) : NULL;
-
-    return node && node_is_out_of_service(node) && !node_is_ready(node);
-}
-
 static void gather_vm(struct attachment_work *work)
 {
     const char *recorded = attachment_annotation(work->attachment, ANNOTATION_VM);
@@ -189,8 +181,16 @@ static void gather_vm(struct attachment_work *work)
     work->in.vm_recorded = recorded != NULL;
     work->in.vm_moved = id && strcasecmp(id, recorded) != 0;
     work->in.vm_guessed = !recorded && !told;
-    work->out_of_service =
-        is_out_of_service(work->controller, node) && !work->in.vm_moved && !work->in.vm_guessed;
+}
+
+bool attachment_work_is_out_of_service(const struct attachment_work *work)
+{
+    const struct kube_object *object =
+        store_get(work->controller->nodes, work->attachment->spec->node_name);
+    const Api__Node *node = object ? KUBE_AS(Api__Node, object) : NULL;
+
+    return node && node_is_out_of_service(node) && !node_is_ready(node) && !work->in.vm_moved &&
+           !work->in.vm_guessed;
 }
 
 /* A reboot may be that of another VM of the same name, to which nothing is attached. */

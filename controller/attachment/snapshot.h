@@ -22,8 +22,6 @@ struct attachment_work {
 
     char *instance_id; /* set when the VM is read */
     char *boot_id;     /* the node's, before the VM was read; NULL: it does not say */
-    bool
-        out_of_service; /* nothing writes to the disk on the VM, as who has tainted its Node says */
     struct cloud_instance instance;
     struct attachment_snapshot in;
 
@@ -34,6 +32,10 @@ struct attachment_work {
  * attachment_work_fini in any case. */
 bool attachment_work_gather(struct controller *controller, const char *key,
                             struct attachment_work *ret);
+
+/* Nothing on the VM writes to the disk any more, as who has tainted its Node says by now. */
+bool attachment_work_is_out_of_service(const struct attachment_work *work);
+
 /* The other attachments on the node, and the LUNs that they have on record or are about to. A plan
  * needs them as soon as the VM was read; of a thousand attachments that move at once, they cost
  * more than all else. */

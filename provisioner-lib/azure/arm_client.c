@@ -288,6 +288,7 @@ static void take_operation(const struct arm_client *arm, const struct arm_reques
         .urgency = request->urgency,
         .retry_after_ms = arm_retry_after_ms(response, loop_wall_us(arm->loop)),
         .most_ms = request->operation_most_ms,
+        .ctx = request->ctx,
     };
 }
 

@@ -44,8 +44,8 @@ struct arm_request {
     const char *resource; /* id of the VM or instance that it is about; NULL: about none */
     enum cloud_urgency urgency;
     /* For arm_client_change. */
-    uint64_t operation_most_ms;  /* as in arm_operation.h */
-    void (*accepted)(void *ctx); /* Azure has begun, not ended; NULL: no matter */
+    uint64_t (*operation_most_ms)(void *ctx); /* as in arm_operation.h */
+    void (*accepted)(void *ctx);              /* Azure has begun, not ended; NULL: no matter */
     void *ctx;
 };
 

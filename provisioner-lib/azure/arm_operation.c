@@ -139,8 +139,8 @@ static struct err *look(struct task *self, struct following *following)
 /* Some never end, and whoever waits for one keeps others from what they need. */
 static struct err *check_time(const struct following *following)
 {
-    uint64_t most =
-        following->operation->most_ms ? following->operation->most_ms : (uint64_t)MOST_MS;
+    const struct arm_operation *operation = following->operation;
+    uint64_t most = operation->most_ms ? operation->most_ms(operation->ctx) : (uint64_t)MOST_MS;
 
     return elapsed(following) < most
                ? NULL

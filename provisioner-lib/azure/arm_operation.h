@@ -20,7 +20,9 @@ struct arm_operation {
     char *resource;
     enum cloud_urgency urgency;
     uint64_t retry_after_ms;
-    uint64_t most_ms;                 /* that it is waited for; 0: ten minutes */
+    uint64_t (*most_ms)(void *ctx); /* that it is waited for, which may change meanwhile; NULL:
+                                       ten minutes */
+    void *ctx;
     struct upstream_request upstream; /* what has begun it */
 };
 void arm_operation_fini(struct arm_operation *operation);

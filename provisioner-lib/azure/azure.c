@@ -256,6 +256,7 @@ static struct err *detach(struct task *self, struct cloud *cloud, const struct c
                          .urgency = detach->urgency,
                          .disk_id = detach->disk_id,
                          .out_of_service = detach->out_of_service,
+                         .ctx = detach->ctx,
                          .forced = detach->forced,
                      });
 }

@@ -177,12 +177,17 @@ void vm_batch_take(struct vm *vm, struct vm_batch *batch)
                 disk_hold_take(vm, batch->requests[i]->disks[k], kind_of(batch->requests[i], k));
 }
 
+static bool is_out_of_service(const struct vm_change *change)
+{
+    return change->out_of_service && change->out_of_service(change->ctx);
+}
+
 bool vm_batch_is_out_of_service(const struct vm_batch *batch)
 {
     bool all = true;
 
     for (size_t i = 0; i < batch->n; i++)
-        all &= batch->requests[i]->change->out_of_service;
+        all &= is_out_of_service(batch->requests[i]->change);
     return all;
 }
 
@@ -204,7 +209,7 @@ static bool is_forced(const struct vm *vm, const struct vm_change *change)
 {
     const struct cloud_slot *slot = vm_model_find(&vm->model, change->disk_id);
 
-    if (!change->out_of_service || !slot || vm->cache->way == VM_UPDATE_BY_SHORT_LIST ||
+    if (!is_out_of_service(change) || !slot || vm->cache->way == VM_UPDATE_BY_SHORT_LIST ||
         loop_now(vm->cache->loop) < vm->unforced_until)
         return false;
     return vm->outlasted || (slot->leaving && vm->model.state != CLOUD_INSTANCE_CHANGING);

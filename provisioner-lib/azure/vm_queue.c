@@ -236,13 +236,20 @@ static void accepted(void *ctx)
     vm_batch_accepted(sent->vm, sent->batch);
 }
 
+static uint64_t patience(void *ctx)
+{
+    const struct sent_batch *sent = ctx;
+
+    return vm_patience_ms(sent->vm, sent->batch);
+}
+
 static struct err *send_batch(struct task *self, struct vm *vm, const struct vm_batch *batch)
 {
     CLEANUP(freep) struct vm_batch_update *whole = vm_batch_update_of(vm, batch);
     struct sent_batch sent = {vm, batch};
     struct vm_update *update = &whole->update;
 
-    update->most_ms = vm_patience_ms(vm, batch);
+    update->most_ms = patience;
     update->accepted = accepted;
     update->ctx = &sent;
     observe(vm, batch, update);

@@ -34,8 +34,8 @@ struct vm_change {
     bool (*precondition)(void *ctx, const struct cloud_instance *instance); /* as in cloud.h */
     void (*accepted)(void *ctx, bool yes);                                  /* likewise */
     void *ctx;
-    struct cloud_instance *seen; /* likewise */
-    bool out_of_service;         /* of VM_DETACH, as what follows; likewise */
+    struct cloud_instance *seen;       /* likewise */
+    bool (*out_of_service)(void *ctx); /* of VM_DETACH, as what follows; likewise */
     bool *forced;
 };
 

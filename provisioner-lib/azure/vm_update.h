@@ -31,8 +31,8 @@ struct vm_update {
     const struct vm_detach *detach;
     size_t n_detach;
     enum cloud_urgency urgency;
-    uint64_t most_ms;            /* that its operation is waited for */
-    void (*accepted)(void *ctx); /* Azure has begun with it; NULL: no matter */
+    uint64_t (*most_ms)(void *ctx); /* that its operation is waited for, as in arm_operation.h */
+    void (*accepted)(void *ctx);    /* Azure has begun with it; NULL: no matter */
     void *ctx;
 };
 

@@ -46,7 +46,7 @@ static struct err *disk_detach(struct task *self, struct cloud *cloud,
     (void)cloud;
     assert_string_equal(detach->instance_id, GROUP_VMS "a");
     assert_string_equal(detach->disk_id, GROUP_DISKS "v");
-    assert_false(detach->out_of_service);
+    assert_null(detach->out_of_service);
     detaches++;
     return err_new(ERR_BUSY, "which nobody waits for");
 }

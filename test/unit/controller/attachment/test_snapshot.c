@@ -242,8 +242,8 @@ static void look_at_service(size_t i, struct controller *controller)
     struct attachment_work work = {0};
 
     assert_true(attachment_work_gather(controller, "v-a", &work));
-    if (work.out_of_service != services[i].out_of_service)
-        fail_msg("%s: %d", services[i].why, work.out_of_service);
+    if (attachment_work_is_out_of_service(&work) != services[i].out_of_service)
+        fail_msg("%s", services[i].why);
     attachment_work_fini(&work);
 }
 

@@ -161,6 +161,11 @@ static struct err *attach(struct task *self, struct wish *wish, const char *disk
                                    });
 }
 
+static bool is_off(void *ctx)
+{
+    return ((const struct wish *)ctx)->off;
+}
+
 static void run_wish(struct task *self, void *arg)
 {
     struct wish *wish = arg;
@@ -182,7 +187,8 @@ static void run_wish(struct task *self, void *arg)
                                             &(struct cloud_detach){.instance_id = wish->vm,
                                                                    .disk_id = disk,
                                                                    .urgency = wish->urgency,
-                                                                   .out_of_service = wish->off,
+                                                                   .out_of_service = is_off,
+                                                                   .ctx = wish,
                                                                    .forced = &wish->forced});
         break;
     case REPAIR:

@@ -260,6 +260,12 @@ static const struct line endless[] = {
     {0},
 };
 
+static uint64_t two_hours(void *ctx)
+{
+    (void)ctx;
+    return 2 * HOUR_MS;
+}
+
 static void test_looks_grow_rarer_within_the_bucket(void **state)
 {
     struct scripted_arm *scripted = scripted_arm_new("", endless);
@@ -268,7 +274,7 @@ static void test_looks_grow_rarer_within_the_bucket(void **state)
     size_t looks = 0;
 
     (void)state;
-    asking.request.operation_most_ms = 2 * HOUR_MS;
+    asking.request.operation_most_ms = two_hours;
     asking_begin(scripted, &asking);
     loop_advance(scripted->loop, HOUR_MS);
     for (size_t i = 0; i < scripted->n_sent; i++) {

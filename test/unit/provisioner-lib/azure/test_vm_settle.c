@@ -212,6 +212,29 @@ static void test_a_detach_that_does_not_end_is_done_by_force(void **state)
     world_free(world);
 }
 
+/* The taint comes while the first detach is waited for. */
+static void test_it_is_waited_for_no_longer_than_the_machine_is_in_service(void **state)
+{
+    struct world *world =
+        world_with_disk_that_stays("{'fault': 'stick', 'kind': 'vm*', 'calls': '2-'}");
+    struct wish first = of_lost_machine(), second = of_lost_machine();
+
+    (void)state;
+    first.off = false;
+    begin(world, &first);
+    pass(world, 2);
+    assert_false(first.ended);
+    first.off = true;
+    pass(world, 1);
+    assert_true(first.ended);
+    assert_false(first.forced);
+    err_free(first.err);
+    see_through(world, &second);
+    assert_ok(second.err);
+    assert_true(second.forced);
+    world_free(world);
+}
+
 /* Of what was asked before, be it an attach: then a detach would not end, either. */
 static void test_nor_is_one_tried_where_nothing_ends(void **state)
 {
@@ -430,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_what_others_began_has_ten_minutes),
         cmocka_unit_test(test_what_was_seen_long_ago_may_have_been_another_change),
         cmocka_unit_test(test_a_detach_that_does_not_end_is_done_by_force),
+        cmocka_unit_test(test_it_is_waited_for_no_longer_than_the_machine_is_in_service),
         cmocka_unit_test(test_nor_is_one_tried_where_nothing_ends),
         cmocka_unit_test(test_nor_does_one_that_failed_need_to_end),
         cmocka_unit_test(test_what_came_to_nothing_by_force_is_done_otherwise),
