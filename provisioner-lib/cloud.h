@@ -96,7 +96,7 @@ struct cloud_slot {
     const char *disk_id;
     int lun;
     bool leaving;  /* a detach has begun */
-    bool attached; /* as the machine itself says, which is asked when a change of it has failed */
+    bool attached; /* by the instance view, which is read when a change of the machine has failed */
 };
 
 enum cloud_instance_state {

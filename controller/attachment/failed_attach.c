@@ -48,7 +48,7 @@ struct err *failed_attach_repair(struct task *self, const struct attachment_work
     return NULL;
 }
 
-/* In the model, and not attached as far as the machine says. */
+/* In the model, and not attached by the instance view. */
 static bool is_left(const struct cloud_instance *instance, const char *disk_id)
 {
     bool found = false;

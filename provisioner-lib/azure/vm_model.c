@@ -41,7 +41,7 @@ static bool says_attached(const Arm__DiskInstanceView *disk)
     return false;
 }
 
-/* By the machine's own word, if it was asked for. It calls disks by names that those of several
+/* By the instance view, if it was asked for. It calls disks by names that those of several
  * resource groups may share: then it has to say so of each. */
 static bool is_attached(const Arm__VirtualMachineProperties *vm, const char *name)
 {

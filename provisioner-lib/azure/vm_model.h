@@ -11,8 +11,7 @@ bool vm_id_is_instance(const char *id);
 
 /* The request for a VM's model. */
 struct arm_request vm_model_request(const char *id, enum cloud_urgency urgency);
-/* The path of one that also asks what the machine itself says, which takes Azure longer; free() it.
- */
+/* The path of one that also asks for the instance view, which takes Azure longer; free() it. */
 char *vm_model_path_with_view(const char *id) __attribute__((warn_unused_result));
 /* Reads the model from Azure. */
 struct err *vm_model_read(struct task *self, struct arm_client *arm, struct skus *skus,

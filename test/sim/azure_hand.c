@@ -17,7 +17,9 @@
 #include "test/sim/sim.h"
 
 enum { HAND_GIB = 40 };
-enum { PATIENCE_MS = 10 * 1000 }; /* of a person who was refused */
+/* Of a person who was refused, and after how many refusals he does not wait for what is under way.
+ */
+enum { PATIENCE_MS = 10 * 1000, INSISTENT = 60 };
 enum { SHARES_MS = 10 * 60 * 1000, LOOK_MS = 200 };
 
 /* Azure refuses it while the VM is changing: then nothing happens. */
@@ -139,17 +141,28 @@ static const char *find_foreign(struct sim *sim, const struct vm *vm)
     return NULL;
 }
 
+/* What does not end by itself ends with another update of the VM. */
+static void end_operation(struct sim *sim, struct vm *vm)
+{
+    CLEANUP(json_decrefp) json_t *nothing = json_object();
+    struct operation *operation;
+
+    sim_note(sim, "by hand: %s is updated", vm->spec.name);
+    refusal_free(vm_patch(vm, nothing, &operation));
+    model_commit(vm->model);
+}
+
 /* One of each VM, for then the VM is changing; whether nothing is left. A detach may be refused, or
  * fail. */
-static bool detach_all(struct sim *sim)
+static bool detach_all(struct sim *sim, bool insists)
 {
     bool none_left = true;
 
     HASH_FOREACH(sim->azure->vms, vm) {
         const char *disk_id = find_foreign(sim, vm);
 
-        if (disk_id)
-            detach(sim, vm, disk_id);
+        if (disk_id && !detach(sim, vm, disk_id) && insists)
+            end_operation(sim, vm);
         none_left &= !disk_id;
     }
     return none_left;
@@ -159,7 +172,7 @@ static void detach_until_done(struct task *self, void *arg)
 {
     struct err *err = NULL;
 
-    while (!err && !detach_all(arg))
+    for (unsigned n = 1; !err && !detach_all(arg, n % INSISTENT == 0); n++)
         err = task_sleep(self, PATIENCE_MS);
     err_free(err);
 }

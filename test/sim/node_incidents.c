@@ -2,6 +2,7 @@
 
 #include "lib/base/alloc.h"
 #include "test/sim/foreign_disk.h"
+#include "test/sim/machine_loss.h"
 #include "test/sim/world.h"
 
 enum {
@@ -11,73 +12,17 @@ enum {
     LOOK_MS = 2000,
 };
 
-/* ---- which ---- */
-
-static bool is_whole(const struct machine *machine)
-{
-    return !machine->struck && machine->up && !machine->cut && !machine->retired &&
-           machine->registered;
-}
-
-static struct machine *any_machine(struct world *world, struct random *random)
-{
-    struct machine *found = NULL;
-    unsigned n = 0;
-
-    LIST_FOREACH(&world->machines, link) {
-        if (is_whole(MACHINE_OF(link)) && random_below(random, ++n) == 0)
-            found = MACHINE_OF(link);
-    }
-    return found;
-}
-
-static struct machine *strike(struct sim *sim, const struct incident *incident,
-                              struct random *random)
-{
-    sim_choices(incident, random);
-    struct machine *machine = any_machine(sim->world, random);
-    if (machine)
-        machine->struck = incident;
-    return machine;
-}
-
 /* ---- power ---- */
-
-/* A person or a program sees to a machine that is down: its pods may go elsewhere. Only what is
- * really off may be marked so. */
-struct care {
-    struct machine *machine;
-    const struct incident *incident;
-    uint64_t after_ms;
-};
-
-static void take_care(struct task *self, void *arg)
-{
-    struct care *care = arg;
-    struct machine *machine = care->machine;
-    struct err *err = task_sleep(self, care->after_ms);
-
-    if (!err && machine->struck == care->incident && !machine->up && !machine->ready)
-        machine_set_out_of_service(machine, true);
-    err_free(err);
-    free(care);
-}
 
 static void send_for_care(struct machine *machine, struct random *random)
 {
-    struct care *care = mem_alloc(sizeof *care);
-
-    *care = (struct care){.machine = machine,
-                          .incident = machine->struck,
-                          .after_ms = 30 * SECOND_MS + random_below(random, 5 * MINUTE_MS)};
-    if (!group_spawn(&machine->world->sim->tasks, "care", take_care, care))
-        free(care);
+    machine_send_for_care(machine, 30 * SECOND_MS + random_below(random, 5 * MINUTE_MS));
 }
 
 static void power_off(struct sim *sim, const struct incident *incident)
 {
     struct random random;
-    struct machine *machine = strike(sim, incident, &random);
+    struct machine *machine = machine_strike(sim, incident, &random);
 
     if (!machine)
         return;
@@ -86,19 +31,11 @@ static void power_off(struct sim *sim, const struct incident *incident)
         send_for_care(machine, &random);
 }
 
-static void bring_back(struct machine *machine)
-{
-    machine->struck = NULL;
-    machine_set_out_of_service(machine, false);
-    if (!machine->retired)
-        machine_power_on(machine);
-}
-
 static void power_on(struct sim *sim, const struct incident *incident)
 {
     LIST_FOREACH(&sim->world->machines, link) {
         if (MACHINE_OF(link)->struck == incident)
-            bring_back(MACHINE_OF(link));
+            machine_bring_back(MACHINE_OF(link));
     }
 }
 
@@ -113,7 +50,7 @@ static void lose_zone(struct sim *sim, const struct incident *incident)
     LIST_FOREACH(&sim->world->machines, link) {
         struct machine *machine = MACHINE_OF(link);
 
-        if (machine->zone != zone || !is_whole(machine))
+        if (machine->zone != zone || !machine_is_whole(machine))
             continue;
         machine->struck = incident;
         machine_power_off(machine);
@@ -127,7 +64,7 @@ static void lose_zone(struct sim *sim, const struct incident *incident)
 static void cut(struct sim *sim, const struct incident *incident)
 {
     struct random random;
-    struct machine *machine = strike(sim, incident, &random);
+    struct machine *machine = machine_strike(sim, incident, &random);
 
     if (machine)
         machine_cut(machine, false);
@@ -136,7 +73,7 @@ static void cut(struct sim *sim, const struct incident *incident)
 static void freeze(struct sim *sim, const struct incident *incident)
 {
     struct random random;
-    struct machine *machine = strike(sim, incident, &random);
+    struct machine *machine = machine_strike(sim, incident, &random);
 
     if (machine)
         machine_cut(machine, true);
@@ -177,7 +114,7 @@ static void lose_plugin(struct task *self, void *arg)
 static void delete_node(struct sim *sim, const struct incident *incident)
 {
     struct random random;
-    struct machine *machine = strike(sim, incident, &random);
+    struct machine *machine = machine_strike(sim, incident, &random);
 
     if (!machine)
         return;
@@ -207,7 +144,7 @@ static void restart_kubelet(struct sim *sim, const struct incident *incident)
 static void lose_vm(struct sim *sim, const struct incident *incident)
 {
     struct random random;
-    struct machine *machine = strike(sim, incident, &random);
+    struct machine *machine = machine_strike(sim, incident, &random);
 
     if (machine)
         machine_delete_vm(machine);
@@ -258,7 +195,7 @@ static void evict_all(struct machine *machine)
 static void drain(struct sim *sim, const struct incident *incident)
 {
     struct random random;
-    struct machine *machine = strike(sim, incident, &random);
+    struct machine *machine = machine_strike(sim, incident, &random);
 
     if (machine)
         evict_all(machine);
@@ -317,7 +254,7 @@ static void remove_node(struct sim *sim, const struct incident *incident)
     struct random random;
 
     sim_choices(incident, &random);
-    struct machine *machine = any_machine(sim->world, &random);
+    struct machine *machine = machine_any_whole(sim->world, &random);
     if (!machine || count_in_zone(sim->world, machine->zone) <= LEAST_IN_ZONE)
         return;
     machine->retired = true;
@@ -332,7 +269,7 @@ static void take_places(struct sim *sim, const struct incident *incident)
     struct random random;
 
     sim_choices(incident, &random);
-    struct machine *machine = any_machine(sim->world, &random);
+    struct machine *machine = machine_any_whole(sim->world, &random);
     if (machine && !machine->foreign)
         foreign_disks_attach(machine, incident, 1 + (unsigned)random_below(&random, FOREIGN_DISKS));
 }

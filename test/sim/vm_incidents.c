@@ -5,29 +5,10 @@
 #include "lib/base/alloc.h"
 #include "test/azsim/model/fault.h"
 #include "test/azsim/model/operation.h"
+#include "test/sim/machine_loss.h"
 #include "test/sim/world.h"
 
-enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS, CARE_MS = 3 * MINUTE_MS };
-
-static bool suits(const struct machine *machine)
-{
-    return !machine->struck && machine->up && !machine->cut && !machine->retired &&
-           machine->registered && !machine->rule;
-}
-
-static struct machine *any_machine(struct sim *sim, const struct incident *incident,
-                                   struct random *random)
-{
-    struct machine *found = NULL;
-    unsigned n = 0;
-
-    sim_choices(incident, random);
-    LIST_FOREACH(&sim->world->machines, link) {
-        if (suits(MACHINE_OF(link)) && random_below(random, ++n) == 0)
-            found = MACHINE_OF(link);
-    }
-    return found;
-}
+enum { MINUTE_MS = 60 * 1000, CARE_MS = 30 * MINUTE_MS };
 
 /* Of attaches, detaches and updates of its VM. */
 static void add_rule(struct machine *machine, const char *fault, const char *code)
@@ -42,62 +23,42 @@ static void add_rule(struct machine *machine, const char *fault, const char *cod
     machine->rule = added->id;
 }
 
-/* ---- lost, with what it has ---- */
-
-struct loss {
-    struct machine *machine;
-    const struct incident *incident;
-    uint64_t after_ms;
-};
-
-/* Somebody makes sure that it is off, and says so. */
-static void take_care(struct task *self, void *arg)
+static void remove_rule(struct machine *machine)
 {
-    struct loss *loss = arg;
-    struct machine *machine = loss->machine;
-    struct err *err = task_sleep(self, loss->after_ms);
+    struct model *azure = machine->world->sim->azure;
 
-    if (!err && machine->struck == loss->incident && !machine->ready)
-        machine_set_out_of_service(machine, true);
-    err_free(err);
-    free(loss);
+    if (!machine->rule)
+        return;
+    faults_remove(azure->faults, machine->rule);
+    operations_release(azure, machine->rule);
+    machine->rule = 0;
 }
+
+/* ---- lost, with what it has ---- */
 
 /* No change of its VM ends, but what does not need the host. Azure does not know why. */
 static void lose_with_disks(struct sim *sim, const struct incident *incident)
 {
     struct random random;
-    struct machine *machine = any_machine(sim, incident, &random);
+    struct machine *machine = machine_strike(sim, incident, &random);
 
     if (!machine)
         return;
-    machine->struck = incident;
+    remove_rule(machine); /* of what has broken its extension */
     add_rule(machine, "stick", NULL);
     machine_lose_host(machine);
-    struct loss *loss = mem_alloc(sizeof *loss);
-    *loss = (struct loss){machine, incident, MINUTE_MS + random_below(&random, CARE_MS)};
-    if (!group_spawn(&sim->tasks, incident->kind->name, take_care, loss))
-        free(loss);
-}
-
-static void bring_back(struct machine *machine)
-{
-    struct model *azure = machine->world->sim->azure;
-
-    faults_remove(azure->faults, machine->rule);
-    operations_release(azure, machine->rule);
-    machine->rule = 0;
-    machine->struck = NULL;
-    machine_set_out_of_service(machine, false);
-    if (!machine->retired)
-        machine_power_on(machine);
+    machine_send_for_care(machine, MINUTE_MS + random_below(&random, CARE_MS));
 }
 
 static void end_of_loss(struct sim *sim, const struct incident *incident)
 {
     LIST_FOREACH(&sim->world->machines, link) {
-        if (MACHINE_OF(link)->struck == incident)
-            bring_back(MACHINE_OF(link));
+        struct machine *machine = MACHINE_OF(link);
+
+        if (machine->struck != incident)
+            continue;
+        remove_rule(machine);
+        machine_bring_back(machine);
     }
 }
 
@@ -107,9 +68,10 @@ static void end_of_loss(struct sim *sim, const struct incident *incident)
 static void break_extension(struct sim *sim, const struct incident *incident)
 {
     struct random random;
-    struct machine *machine = any_machine(sim, incident, &random);
 
-    if (!machine)
+    sim_choices(incident, &random);
+    struct machine *machine = machine_any_whole(sim->world, &random);
+    if (!machine || machine->rule)
         return;
     add_rule(machine, "failWhenDone",
              random_below(&random, 2) ? "VMExtensionProvisioningError"
@@ -119,7 +81,7 @@ static void break_extension(struct sim *sim, const struct incident *incident)
 
 /* clang-format off */
 static const struct incident_kind vm_kinds[] = {
-    {"vm-withholds-disks", lose_with_disks, end_of_loss, 20 * MINUTE_MS, 40 * MINUTE_MS, true},
+    {"vm-withholds-disks", lose_with_disks, end_of_loss, 20 * MINUTE_MS, 50 * MINUTE_MS, true},
     {"vm-extension-broken", break_extension, NULL, 0, 0, true},
 };
 /* clang-format on */
