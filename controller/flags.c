@@ -121,9 +121,10 @@ static const struct option_row rows[] = {
         "audit-interval", flags.settings.audit_interval_ms, 0,
         "Time between two scans of the audit, each of which takes about one call to Azure; 0: "
         "no audit"),
-    CHOICE_FLAG("repair", flags.settings.repair, repairs,
-                "Which findings the audit repairs: safe (those that Azure's model proves) or none "
-                "(report only)"),
+    CHOICE_FLAG(
+        "repair", flags.settings.repair, repairs,
+        "Which findings the audit repairs: safe (those that Azure or Kubernetes settles) or none "
+        "(report only)"),
     DURATION_FLAG(
         "node-grace-period", flags.settings.node_grace_period_ms, 0,
         "How long the Lease of a node plug-in may go without a renewal until the node is silent "

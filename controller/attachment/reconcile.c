@@ -133,7 +133,6 @@ static bool is_out_of_service(void *ctx)
 
 static struct err *detach(struct task *self, struct attachment_work *work)
 {
-
     struct cloud *cloud = work->controller->cloud;
     bool forced = false;
     const struct cloud_detach detach = {

@@ -1,10 +1,11 @@
-#include "controller/recovery/unpublished.h"
+#include "controller/attachment/unpublished.h"
 
 #include "controller/cache/published.h"
 #include "controller/cache/volume_in_use.h"
 #include "lib/base/alloc.h"
 #include "lib/base/text.h"
 #include "lib/json/parse.h"
+#include "lib/kube/cached_client.h"
 #include "lib/kube/pages.h"
 #include "provisioner-lib/audit/cluster_view.h"
 
@@ -58,4 +59,20 @@ struct err *unpublished_read(struct task *self, struct controller *controller,
                            &use));
     *ret = use == VOLUME_NOT_IN_USE;
     return *ret ? has_none(self, controller, spec, ret) : NULL;
+}
+
+struct err *unpublished_demote(struct task *self, struct controller *controller,
+                               const struct kube_object *attachment, const char *wanted_node)
+{
+    const Api__AzVolumeAttachmentSpec *spec = as_attachment(attachment)->spec;
+
+    TRY(cached_patch(self, controller->leader_kube, controller->attachments, attachment,
+                     if_unchanged(attachment, attachment_role_json(for_replica())), NULL));
+    events_record(controller->events, &AZ_VOLUME_ATTACHMENTS, attachment->metadata, EVENT_NORMAL,
+                  "Recovered", "Recover",
+                  "This AzVolumeAttachment is no longer the primary because Kubernetes has volume "
+                  "%s unpublished from node %s%s%s",
+                  spec->volume_name, spec->node_name, wanted_node ? ", and wants it on node " : "",
+                  wanted_node ? wanted_node : "");
+    return NULL;
 }

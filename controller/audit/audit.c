@@ -5,6 +5,7 @@
 
 #include "controller/attachment/disk_look.h"
 #include "controller/attachment/snapshot.h"
+#include "controller/attachment/unpublished.h"
 #include "controller/audit/source.h"
 #include "controller/metrics.h"
 #include "lib/base/alloc.h"
@@ -23,7 +24,7 @@
  * covers the disks, and one the snapshots. The others cover the VMs of nodes. */
 enum { RECORDS_EVERY = 6, ALL_EVERY = 30, DISKS_TURN = 1, SNAPSHOTS_TURN = 16 };
 
-/* An object whose record the cloud's data corrects. */
+/* An object whose record is corrected by what the cloud has, or Kubernetes. */
 struct target {
     enum finding_kind kind;
     struct kube_object *object; /* referenced */
@@ -119,6 +120,22 @@ static struct err *repair_disks(struct task *self, struct audit *audit)
     return NULL;
 }
 
+/* One that Kubernetes has unpublished without telling the driver. */
+static struct err *repair_primaries(struct task *self, struct audit *audit)
+{
+    struct controller *controller = audit->controller;
+    bool is_unpublished;
+
+    for (size_t i = 0; i < audit->n_to_repair; i++) {
+        if (audit->to_repair[i].kind != PRIMARY_NOT_PUBLISHED)
+            continue;
+        TRY(unpublished_read(self, controller, audit->to_repair[i].object, &is_unpublished));
+        if (is_unpublished)
+            TRY(unpublished_demote(self, controller, audit->to_repair[i].object, NULL));
+    }
+    return NULL;
+}
+
 /* The reconciler decides by the cached model, which must be as new as the one that was scanned. */
 static struct err *repair_attachments(struct task *self, struct audit *audit,
                                       const char *machine_id)
@@ -148,7 +165,7 @@ static struct err *scan_records(struct task *self, struct audit *audit)
 
     TRY(compare_records(self, &audit->cluster.source, &seen));
     take(audit, RECORDS, &seen);
-    return NULL;
+    return repair_primaries(self, audit);
 }
 
 static struct err *scan_all_disks(struct task *self, struct audit *audit)

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "controller/attachment/snapshot.h"
+#include "controller/attachment/unpublished.h"
 #include "controller/cache/disk_pv.h"
 #include "controller/cache/node_attachment.h"
 #include "controller/cache/published.h"
 #include "controller/cache/volume_name.h"
 #include "controller/recovery/plan.h"
-#include "controller/recovery/unpublished.h"
 #include "controller/volume/adoption.h"
 #include "lib/base/alloc.h"
 #include "lib/kube/cached_client.h"
@@ -281,23 +281,6 @@ static struct err *keep(struct task *self, struct view *s, const struct kube_obj
                                attachment, if_unchanged(attachment, changes), NULL);
 }
 
-/* As ControllerUnpublishVolume has it: nobody has called it when there was another driver. */
-static struct err *demote(struct task *self, struct view *s, const struct recovery_plan *plan)
-{
-    struct controller *controller = s->controller;
-    const struct kube_object *attachment = s->other_attachments[plan->other];
-
-    TRY(cached_patch(self, controller->leader_kube, controller->attachments, attachment,
-                     if_unchanged(attachment, attachment_role_json(for_replica())), NULL));
-    events_record(controller->events, &AZ_VOLUME_ATTACHMENTS, attachment->metadata, EVENT_NORMAL,
-                  "Recovered", "Recover",
-                  "This AzVolumeAttachment is no longer the primary because Kubernetes has volume "
-                  "%s unpublished from node %s, and wants it on node %s",
-                  s->name, as_attachment(attachment)->spec->node_name,
-                  as_volume_attachment(s->volume_attachments[plan->node])->spec->node_name);
-    return NULL;
-}
-
 static struct err *take_step(struct task *self, struct view *s, const struct recovery_plan *plan)
 {
     switch (plan->step) {
@@ -313,7 +296,9 @@ static struct err *take_step(struct task *self, struct view *s, const struct rec
     case RECOVERY_KEEP:
         return keep(self, s, s->attachments[plan->node]);
     case RECOVERY_DEMOTE:
-        return demote(self, s, plan);
+        return unpublished_demote(
+            self, s->controller, s->other_attachments[plan->other],
+            as_volume_attachment(s->volume_attachments[plan->node])->spec->node_name);
     }
     abort();
 }

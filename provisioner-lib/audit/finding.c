@@ -52,12 +52,13 @@ const struct finding_kind_row FINDING_TABLE[FINDING_KINDS] = {
          "Nothing, if the AzVolumeAttachment was deleted by hand: the controller creates it again "
          "immediately. Otherwise, azdiskctl why names the pod and the cause."},
     [PRIMARY_NOT_PUBLISHED] =
-        {"PrimaryNotPublished", SEVERITY_WARNING, false,
+        {"PrimaryNotPublished", SEVERITY_WARNING, true,
          "A primary attachment is recorded, but Kubernetes has no VolumeAttachment for it.",
          "The disk stays attached although nothing uses it, and cannot become primary on another "
          "node.",
-         "If no pod uses the volume on that node, delete the AzVolumeAttachment, which leaves the "
-         "disk attached; then detach the disk: az vm disk detach."},
+         "Nothing: the controller makes it a replica as soon as the node does not report the "
+         "volume "
+         "as in use."},
     [ATTACHMENT_WITHOUT_VOLUME] =
         {"AttachmentWithoutVolume", SEVERITY_WARNING, false,
          "An AzVolumeAttachment belongs to an AzVolume that does not exist.",

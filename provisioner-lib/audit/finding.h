@@ -44,7 +44,8 @@ enum severity {
 struct finding_kind_row {
     const char *name; /* in metrics and as the reason of events */
     enum severity severity;
-    /* The cloud's data settles it: the controller reads the data again and corrects the record. */
+    /* What the cloud has settles it, or Kubernetes: the controller reads that again and corrects
+     * the record. */
     bool provable;
     const char *meaning; /* a sentence, like the next two */
     const char *loss;    /* what a user has lost, or may lose */

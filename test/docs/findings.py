@@ -31,7 +31,7 @@ def kinds() -> list[Kind]:
 
 def _section(kind: Kind) -> str:
     severity = kind.severity.removeprefix("SEVERITY_").lower()
-    repair = "the controller, from Azure's data, unless `--repair=none`" if kind.provable == "true" else "an administrator"
+    repair = "the controller, unless `--repair=none`" if kind.provable == "true" else "an administrator"
     rows = [("severity", severity), ("actual or possible loss", kind.loss), ("what to do", kind.advice),
             ("who repairs it", repair)]
     return f"## {code(kind.name)}\n\n{kind.meaning}\n\n{table(['', ''], rows)}"

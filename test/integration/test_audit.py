@@ -6,12 +6,12 @@ import urllib.request
 import pytest
 from cluster.waiting import until
 
-from .calls import GIB, create, publish
+from .calls import GIB, create, delete, publish, refused
 from .driver_world import Controller, World
 from .kubernetes_side import persistent_volume, volume_attachment
 from .test_azdiskctl import (
     EVERYWHERE, a_disk_of_others_on_a_vm, a_disk_of_ours_on_a_vm, a_replica_that_kubelet_uses,
-    a_volume_whose_disk_is_gone, another_lun, attachment, detached_behind_its_back, two_primaries)
+    a_volume_whose_disk_is_gone, another_lun, attachment, detached_behind_its_back, is_used_on, two_primaries)
 
 
 LOOKS = {"virtualMachines.get", "disks.listByResourceGroup", "snapshots.listByResourceGroup"}
@@ -118,7 +118,36 @@ def test_nothing_is_put_right_when_that_is_not_wanted(world, controller, azure_s
     assert asked <= LOOKS, "it only looks"
 
 
+def test_a_second_primary_that_nothing_uses_becomes_a_replica(world, controller, azure_sdk):
+    """Kubernetes has not published it there."""
+    name = attachment(world, 1)
+    two_primaries(world, azure_sdk)
+    until(lambda: events(world, "AzVolumeAttachment", name) == ["PrimaryNotPublished"], "an event on the attachment")
+    until(lambda: counts(controller) == {}, "it is put right")
+    until(lambda: world.roles("pvc-1") == EVERYWHERE, "there is one primary")
+
+
+def test_a_volume_attachment_that_somebody_has_removed(world):
+    """Without its finalizers it goes, and the driver is never told."""
+    node = world.nodes[0]
+    with Controller(world, "one", "--audit-interval=50ms") as controller:
+        volume = create(controller)
+        with persistent_volume(world, volume.volume_id, dict(volume.volume_context)) as pv:
+            with volume_attachment(world, pv, node):
+                publish(controller, volume.volume_id, node)
+                is_used_on(world, node)
+            until(lambda: counts(controller) == {"PrimaryNotPublished": 1}, "it is found")
+            until_scanned(controller, 12)
+            assert world.roles("pvc-1")["a"] == "Primary Attached", "the node uses it"
+            with refused("FAILED_PRECONDITION", "still published"):
+                delete(controller, volume.volume_id)
+            world.core.patch_node_status(node, {"status": {"volumesInUse": None}})
+            until(lambda: "Primary Attached" not in world.roles("pvc-1").values(), "it is a replica")
+            delete(controller, volume.volume_id)
+
+
 def test_what_people_must_decide_is_counted_and_told_once(world, controller, azure_sdk):
+    is_used_on(world, world.nodes[1])
     told = {  # what is put wrong, the kind, the object on which it is told
         two_primaries: ("TwoPrimaries", "AzVolume", "pvc-1"),
         a_disk_of_ours_on_a_vm: ("AttachedWithoutRecord", "AzVolume", "pvc-2"),

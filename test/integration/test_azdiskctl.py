@@ -285,9 +285,13 @@ def attached_to_a_stranger(world, azure_sdk):
     attach(azure_sdk, "stranger", record(world, azure_sdk, "pvc-4"), 0)
 
 
-def a_replica_that_kubelet_uses(world, azure_sdk):
+def is_used_on(world, node: str) -> None:
     used = f"kubernetes.io/csi/{GROUP}^{simulator.disk_id('pvc-1')}"
-    world.core.patch_node_status(world.nodes[2], {"status": {"volumesInUse": [used]}})
+    world.core.patch_node_status(node, {"status": {"volumesInUse": [used]}})
+
+
+def a_replica_that_kubelet_uses(world, azure_sdk):
+    is_used_on(world, world.nodes[2])
 
 
 def too_many_shares(world, azure_sdk):

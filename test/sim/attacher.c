@@ -3,7 +3,9 @@
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "lib/rt/backoff.h"
+#include "test/sim/coverage.h"
 #include "test/sim/csi_request.h"
+#include "test/sim/invariant.h"
 #include "test/sim/kube/kinds.h"
 #include "test/sim/world.h"
 
@@ -152,6 +154,20 @@ static struct err *keep(struct task *self, struct publication *publication)
     return NULL;
 }
 
+/* Then nobody calls ControllerUnpublishVolume. What a machine may still have mounted is left alone:
+ * no driver could help that. */
+static bool is_removed_by_hand(struct publication *publication)
+{
+    if (!publication->volume->world->finalizers_taken || publication->forced)
+        return false;
+    if (publication->volume->disk)
+        invariants_unpublished_by_hand(publication->volume->world->sim, publication->volume->disk,
+                                       publication->machine->name);
+    coverage_count("VolumeAttachment", "removed by hand",
+                   publication->attached ? "attached" : "not attached");
+    return true;
+}
+
 static struct err *live(struct task *self, struct publication *publication)
 {
     struct world *world = publication->volume->world;
@@ -164,8 +180,10 @@ static struct err *live(struct task *self, struct publication *publication)
     TRY(publish(self, publication));
     TRY(keep(self, publication));
     TRY(task_sleep(self, world_draw(world, SEEN_LEAST_MS, SEEN_MOST_MS)));
-    TRY(unpublish(self, publication));
-    write(publication, "status", json_pack("{s:{s:b}}", "status", "attached", 0));
+    if (!is_removed_by_hand(publication)) {
+        TRY(unpublish(self, publication));
+        write(publication, "status", json_pack("{s:{s:b}}", "status", "attached", 0));
+    }
     write(publication, NULL, json_pack("{s:{s:[]}}", "metadata", "finalizers"));
     return NULL;
 }

@@ -40,6 +40,9 @@ void invariants_answered(struct sim *sim, const char *method, const ProtobufCMes
  * one until the driver has made it anew. */
 void invariants_deleted_by_hand(struct sim *sim, const char *disk, const char *node);
 
+/* Somebody removes a VolumeAttachment: the volume is unpublished without a call. */
+void invariants_unpublished_by_hand(struct sim *sim, const char *disk, const char *node);
+
 /* A machine takes this key away at a disk, because it was asked to. */
 void invariants_preempted(struct sim *sim, const char *by, uint64_t key);
 /* The driver has deleted a pod, which is gone. */

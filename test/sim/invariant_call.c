@@ -98,6 +98,11 @@ void note_question(struct invariants *invariants, const char *method,
     publishing->since = 0;
 }
 
+void invariants_unpublished_by_hand(struct sim *sim, const char *disk, const char *node)
+{
+    get(sim->invariants, disk, node)->since = 0;
+}
+
 void note_record(struct invariants *invariants, const char *disk, const char *node)
 {
     struct publishing *publishing = get(invariants, disk, node);

@@ -353,6 +353,9 @@ MUTANTS = [
     Mutant("a disk has the shares that its class asks for, though somebody has lowered them",
            "provisioner-lib/records/volume.c", "return seen < wanted ? seen : wanted;", "return wanted;",
            "by-hand", "shares-lowered-by-hand"),
+    Mutant("a primary whose VolumeAttachment somebody has removed stays one", "controller/audit/audit.c",
+           "        if (is_unpublished)\n            TRY(unpublished_demote(self, controller, audit->to_repair[i].object, NULL));\n", "",
+           "by-hand", "volume-attachments-removed-by-hand"),
     # ---- snapshots ----
     Mutant("a snapshot's record goes, and the snapshot stays", "controller/snapshot/plan.c",
            "if (in->delete_requested && !in->gone)", "if (in->delete_requested && in->gone)",

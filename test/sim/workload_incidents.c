@@ -327,6 +327,18 @@ static void delete_attachment(struct sim *sim, const struct incident *incident)
                     json_pack("{s:{s:n}}", "metadata", "finalizers"));
 }
 
+static void take_finalizers(struct sim *sim, const struct incident *incident)
+{
+    (void)incident;
+    sim->world->finalizers_taken = true;
+}
+
+static void leave_finalizers(struct sim *sim, const struct incident *incident)
+{
+    (void)incident;
+    sim->world->finalizers_taken = false;
+}
+
 static const struct incident_kind workload_kinds[] = {
     {.name = "workload-create", .begin = create},
     {.name = "workload-create-block", .begin = create_block},
@@ -343,6 +355,12 @@ static const struct incident_kind workload_kinds[] = {
     {.name = "pod-move", .begin = move},
     {.name = "pod-force-delete", .begin = force, .bad = true},
     {.name = "volume-attached-by-hand", .begin = attach_elsewhere, .bad = true},
+    {.name = "volume-attachments-removed-by-hand",
+     .begin = take_finalizers,
+     .end = leave_finalizers,
+     .least_ms = 60 * 1000,
+     .most_ms = 5 * 60 * 1000,
+     .bad = true},
     {.name = "volume-record-deleted-by-hand", .begin = delete_az_volume, .bad = true},
     {.name = "attachment-record-deleted-by-hand", .begin = delete_attachment, .bad = true},
 };

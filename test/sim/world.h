@@ -27,7 +27,8 @@ struct world {
     struct sim *sim;
     struct list machines, volumes, snapshots, publications, workloads;
     struct list pods, former_pods;
-    bool records_lost; /* somebody has deleted AzVolumes */
+    bool records_lost;     /* somebody has deleted AzVolumes */
+    bool finalizers_taken; /* somebody takes them from VolumeAttachments that are deleted */
     unsigned machines_made, workloads_made, pods_made, copies_drawn;
     struct waiters pods_changed;  /* for the scheduler */
     struct waiters wants_changed; /* for the attach/detach controller */
