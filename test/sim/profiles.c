@@ -70,7 +70,7 @@ const struct profile PROFILES[] = {
            {"azure-unreachable", 0.2}, {"node-*", 1}, {"vm-*", 1})},
     {"by-hand", 40 * MINUTE_MS, QUIET_MS,
      RATES(SOME_WORK, SOME_TROUBLE, {"replica-detached-by-hand", 6}, {"disk-attached-by-hand", 6},
-           {"disk-grown-by-hand", 6}, {"shares-lowered-by-hand", 12},
+           {"disk-grown-by-hand", 6}, {"shares-lowered-by-hand", 12}, {"volume-restored", 6},
            {"volume-attached-by-hand", 6}, {"volume-attachments-removed-by-hand", 6},
            {"volume-record-deleted-by-hand", 6}, {"attachment-record-deleted-by-hand", 6},
            {"node-*", 1})},
@@ -84,7 +84,8 @@ const struct profile PROFILES[] = {
      RATES(SOME_WORK, {"node-*", 2}, {"zone-*", 1}, {"azure-*", 0.3}, {"vm-*", 0.3}, {"api-*", 1},
            {"watch*", 1}, {"lists-stale", 1}, {"history-compacted", 1}, {"leader-*", 2},
            {"controller*", 1}, {"silent-*", 0.5}, {"pod-*", 2}, {"replica-detached-by-hand", 1},
-           {"disk-attached-by-hand", 1}, {"disk-grown-by-hand", 1}, {"shares-lowered-by-hand", 2})},
+           {"disk-attached-by-hand", 1}, {"disk-grown-by-hand", 1}, {"shares-lowered-by-hand", 2},
+           {"volume-restored", 1})},
     /* Only in clusters in which nodes are failed over; the last one. */
     {"silent-nodes", 45 * MINUTE_MS, QUIET_MS,
      RATES(SOME_WORK, {"silent-*", 2}, {"silent-dies", 4}, {"silent-cut", 6},

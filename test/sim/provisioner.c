@@ -18,6 +18,8 @@ enum {
     MOST_REFUSALS = 5,
     ASKED_AGAIN = 10, /* in a hundred volumes */
     LOOK_MS = 5000,   /* at what keeps a volume from being deleted */
+    BACK_LEAST_MS = 500,
+    BACK_MOST_MS = 60 * 1000, /* after a restore */
 };
 
 /* Errors after which the driver may go on with what was asked; the others say that nothing is
@@ -153,7 +155,7 @@ static struct err *create(struct task *self, struct volume *volume)
     for (;;) {
         while (volume->chosen_zone < 0 && !volume->delete_wanted)
             TRY(wait_for_change(self, &volume->changed, TIMER_NEVER));
-        if (volume->delete_wanted && !maybe)
+        if (volume->delete_wanted && !maybe && !volume->disk) /* a restored one has it */
             return NULL;
         if (volume->wish.taken && !volume->asked)
             other_cluster_takes_name(volume);
@@ -165,6 +167,13 @@ static struct err *create(struct task *self, struct volume *volume)
             on_refusal(volume, err);
         TRY(failed(self, volume, err, &backoff));
     }
+}
+
+/* It starts after a restore, too, and knows nothing of its earlier calls. */
+static struct err *create_again(struct task *self, struct volume *volume)
+{
+    TRY(task_sleep(self, world_draw(volume->world, BACK_LEAST_MS, BACK_MOST_MS)));
+    return create(self, volume);
 }
 
 /* ---- and deleted ---- */
@@ -206,8 +215,11 @@ struct err *provisioner_delete(struct task *self, struct volume *volume)
 static struct err *live(struct task *self, struct volume *volume)
 {
     TRY(create(self, volume));
-    while (!volume->delete_wanted)
+    while (!volume->delete_wanted) {
         TRY(wait_for_change(self, &volume->changed, TIMER_NEVER));
+        if (volume->phase == VOLUME_PENDING)
+            TRY(create_again(self, volume));
+    }
     while (volume_is_used(volume))
         TRY(task_sleep(self, LOOK_MS));
     volume_remove_claim(volume);

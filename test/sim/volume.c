@@ -144,23 +144,30 @@ struct volume *volume_new(struct world *world, const char *claim, const struct v
     return volume;
 }
 
+/* What CreateVolume has answered. */
+static void forget_answer(struct volume *volume)
+{
+    free(TAKE_PTR(volume->handle));
+    free(TAKE_PTR(volume->disk));
+    json_decref(TAKE_PTR(volume->context));
+}
+
 void volume_free(struct volume *volume)
 {
     free(volume->claim);
     free(volume->pv);
     free(volume->old_pv);
-    free(volume->handle);
-    free(volume->disk);
+    forget_answer(volume);
     free(volume->error);
     free(volume->resize_error);
     free(volume->modify_error);
     free(volume->taken_by);
-    json_decref(volume->context);
     free(volume);
 }
 
 void volume_bind(struct volume *volume, const char *handle, json_t *context, unsigned zones)
 {
+    forget_answer(volume);
     volume->handle = mem_strdup(handle);
     volume->disk = resource_key(handle);
     identity_derive(handle, volume->filesystem);
@@ -179,6 +186,17 @@ void volume_bind(struct volume *volume, const char *handle, json_t *context, uns
     waiters_wake(&volume->changed);
     waiters_wake(&volume->world->pods_changed);
     resizer_start(volume);
+}
+
+void volume_unbind(struct volume *volume)
+{
+    volume->phase = VOLUME_PENDING;
+    volume_remove_pv(volume);
+    world_patch(volume->world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, volume->claim, NULL,
+                json_pack("{s:{s:n}}", "spec", "volumeName"));
+    world_patch(volume->world, &PERSISTENT_VOLUME_CLAIMS, WORLD_POD_NAMESPACE, volume->claim,
+                "status", json_pack("{s:{s:s}}", "status", "phase", "Pending"));
+    waiters_wake(&volume->changed);
 }
 
 void volume_request(struct volume *volume, int64_t gib)

@@ -111,6 +111,8 @@ bool volume_is_used(const struct volume *volume);    /* by a pod that is there *
 void volume_remove_claim(struct volume *volume);
 /* Takes over what CreateVolume has answered, and binds the claim. */
 void volume_bind(struct volume *volume, const char *handle, json_t *context, unsigned zones);
+/* Its claim waits for a PersistentVolume again; there is a disk. */
+void volume_unbind(struct volume *volume);
 /* Its claim asks for so much from now on. */
 void volume_request(struct volume *volume, int64_t gib);
 /* Bit n is for DISK_SKU_NAMES[n]. */

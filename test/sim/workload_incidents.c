@@ -8,6 +8,7 @@
 #include "test/sim/invariant.h"
 #include "test/sim/kube/kinds.h"
 #include "test/sim/record.h"
+#include "test/sim/restored_volume.h"
 #include "test/sim/workload.h"
 #include "test/sim/world.h"
 
@@ -362,6 +363,7 @@ static const struct incident_kind workload_kinds[] = {
      .most_ms = 5 * 60 * 1000,
      .bad = true},
     {.name = "volume-record-deleted-by-hand", .begin = delete_az_volume, .bad = true},
+    {.name = "volume-restored", .begin = restore_volume, .bad = true},
     {.name = "attachment-record-deleted-by-hand", .begin = delete_attachment, .bad = true},
 };
 
