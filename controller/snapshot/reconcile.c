@@ -14,13 +14,10 @@
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
 #include "provisioner-lib/records/az_error.h"
+#include "provisioner-lib/records/failed_attempt.h"
 #include "provisioner-lib/records/snapshot.h"
 
-enum {
-    MAX_STEPS = 8,
-    /* Longer than csi-snapshotter waits between two attempts. */
-    FAILED_STAYS_MS = 10 * 60 * 1000,
-};
+enum { MAX_STEPS = 8 };
 
 static void snapshot_work_fini(struct snapshot_work *work)
 {
@@ -129,19 +126,20 @@ static struct err *create(struct task *self, struct snapshot_work *work)
     return snapshot_patch_status(self, work, snapshot_status_json(&made), NULL);
 }
 
-/* Nobody has called DeleteSnapshot, and a record that was restored from a backup does not say what
- * came of a later attempt. */
+/* Nobody has called DeleteSnapshot, and it is not what the attempts on record have left. */
 static bool is_left(const struct snapshot_work *work, const struct cloud_snapshot *found)
 {
     const char *request = snapshot_annotation(work->snapshot, ANNOTATION_DELETE_REQUEST);
 
-    if (!request || strcmp(request, DELETE_REQUEST_OF_FAILED_CREATION) != 0 ||
-        found->made_us <= goes_at(work->snapshot))
+    if (!request || strcmp(request, DELETE_REQUEST_OF_FAILED_CREATION) != 0)
         return false;
-    log_warning("%s: its creation has failed by its record, but snapshot %s was made later. It is "
-                "not deleted",
-                work->object->key, found->id);
-    return true;
+    const char *why =
+        failed_attempt_excludes(work->snapshot->metadata, goes_at(work->snapshot), found->made_us);
+    if (why)
+        log_warning("%s: its creation has failed by its record, but snapshot %s may be of use: %s. "
+                    "It is not deleted",
+                    work->object->key, found->id, why);
+    return why;
 }
 
 /* Its creation may have begun although that is not on record, and a copy may be announced before

@@ -5,12 +5,10 @@
 #include "lib/base/alloc.h"
 #include "lib/base/timestamp.h"
 #include "lib/kube/cached_client.h"
+#include "provisioner-lib/records/failed_attempt.h"
 #include "provisioner-lib/records/names.h"
 #include "provisioner-lib/records/status_annotation.h"
 
-/* Longer than the provisioner waits between two attempts (its --retry-interval-max is 5 minutes).
- */
-enum { STAYS_MS = 10 * 60 * 1000 };
 /* A disk that no VM has ever had may say that nobody has had it since it was made. */
 enum { MAKING_US = 60 * 1000 * 1000 };
 
@@ -32,7 +30,7 @@ struct err *failed_creation_note(struct task *self, struct controller *controlle
 {
     char text[TIMESTAMP_SIZE];
 
-    timestamp_format(loop_wall_us(controller->loop) + (int64_t)STAYS_MS * 1000, text);
+    timestamp_format(loop_wall_us(controller->loop) + (int64_t)FAILED_STAYS_MS * 1000, text);
     return annotate(self, controller, controller->kube, volume, ANNOTATION_FORGET_AFTER, text,
                     NULL);
 }
@@ -59,7 +57,7 @@ const char *failed_creation_disk_is_used(const Api__AzVolume *volume, const stru
         return "a VM has it";
     if (disk->owned_us > disk->made_us + MAKING_US)
         return "a VM has had it";
-    return disk->made_us > forget_after ? "it was made later" : NULL;
+    return failed_attempt_excludes(volume->metadata, forget_after, disk->made_us);
 }
 
 struct err *failed_creation_forget(struct task *self, struct controller *controller,

@@ -3,6 +3,7 @@
 from .mutant import Mutant
 
 ATTACH = "controller/attachment/attach.c"
+FAILED_ATTEMPT = "provisioner-lib/records/failed_attempt.c"
 FAILED_CREATION = "controller/volume/failed_creation.c"
 REQUESTS = "controller/csi/attachment_requests.c"
 
@@ -24,8 +25,19 @@ REFUSAL_MUTANTS = [
     Mutant("a disk that a VM has had goes with a failed creation", FAILED_CREATION,
            "    if (disk->owned_us > disk->made_us + MAKING_US)\n        return \"a VM has had it\";\n", ""),
     Mutant("a disk that no VM has had stays for ever", FAILED_CREATION, "disk->made_us + MAKING_US)", "0)"),
-    Mutant("a disk that was made later goes with a failed creation", FAILED_CREATION,
-           'return disk->made_us > forget_after ? "it was made later" : NULL;', "(void)forget_after;\n    return NULL;"),
+    Mutant("a disk goes with a failed creation whenever it was made", FAILED_CREATION,
+           "return failed_attempt_excludes(volume->metadata, forget_after, disk->made_us);",
+           "return forget_after ? NULL : failed_attempt_excludes(volume->metadata, 0, 0);"),
+    Mutant("a later attempt has failed, too", FAILED_ATTEMPT,
+           'return made_us > last_us + CLOCKS_US ? "it was made later" : NULL;', "(void)last_us;\n    return NULL;"),
+    Mutant("what was made until the record goes is left of the last attempt", FAILED_ATTEMPT,
+           "goes_us - (int64_t)FAILED_STAYS_MS * 1000", "goes_us"),
+    Mutant("the clocks of the cluster and of the cloud agree", FAILED_ATTEMPT,
+           "made_us > last_us + CLOCKS_US", "made_us > last_us"),
+    Mutant("what was there before the record is left of its attempts", FAILED_ATTEMPT,
+           "    if (made_us && made_us < first_us - CLOCKS_US)\n        return \"it was made before the record\";\n",
+           "    (void)first_us;\n"),
+    Mutant("what does not say when it was made stays for ever", FAILED_ATTEMPT, "    if (made_us && made_us <", "    if (made_us <"),
     Mutant("a disk goes though its volume was forgotten only", FAILED_CREATION,
            "return request && strcmp(request, DELETE_REQUEST_OF_FAILED_CREATION) == 0;", "return !request;"),
     # ---- disks that people have changed ----
