@@ -69,12 +69,15 @@ static void add_instance(struct cloud_disk *disk, const char *id)
     ARRAY_ADD(disk->instances, disk->n_instances) = mem_strdup(id);
 }
 
-/* 0 if it is not said, or makes no sense. */
+/* What was uploaded, or made of an image, may be a MiB larger than its whole GiB, and then that is
+ * what a device shows. 0 if it is not said, or makes no sense. */
 static int64_t size_of(const Arm__DiskProperties *properties)
 {
-    int64_t gib = properties->disk_size_gb;
+    int64_t gib = properties->disk_size_gb, bytes = properties->disk_size_bytes;
 
-    return gib > 0 && gib <= INT64_MAX / GIB ? gib * GIB : 0;
+    if (gib <= 0 || gib > INT64_MAX / GIB)
+        return 0;
+    return bytes / GIB == gib ? bytes : gib * GIB;
 }
 
 static bool is_changing(const Arm__DiskProperties *properties)

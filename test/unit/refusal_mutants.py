@@ -41,6 +41,10 @@ REFUSAL_MUTANTS = [
     Mutant("a disk goes though its volume was forgotten only", FAILED_CREATION,
            "return request && strcmp(request, DELETE_REQUEST_OF_FAILED_CREATION) == 0;", "return !request;"),
     # ---- disks that people have changed ----
+    Mutant("a disk of an image has whole GiB", "provisioner-lib/azure/managed_disk.c",
+           "return bytes / GIB == gib ? bytes : gib * GIB;", "return gib * GIB;", "managed_disk"),
+    Mutant("a disk that grows has the bytes of before", "provisioner-lib/azure/managed_disk.c",
+           "return bytes / GIB == gib ? bytes : gib * GIB;", "return bytes ? bytes : gib * GIB;", "managed_disk"),
     Mutant("a disk has the shares that its class asks for", "provisioner-lib/records/volume.c",
            "return seen < wanted ? seen : wanted;", "return wanted;"),
     Mutant("a disk gives more shares than its class asks for", "provisioner-lib/records/volume.c",
