@@ -75,6 +75,7 @@ static struct disk_scan disk_scan_of_all(void)
     for (size_t i = 0; i < COUNT_OF(disks); i++)
         ARRAY_ADD(scan.disks.items, scan.disks.n) = (struct cloud_disk){
             .id = mem_strdup(disks[i]),
+            .max_shares = 2,
             .sku = mem_strdup("Premium_LRS"),
             .mark = {
                 .is_there = true, .driver = mem_strdup(DRIVER), .cluster = mem_strdup(CLUSTER)}};
