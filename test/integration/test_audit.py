@@ -118,24 +118,16 @@ def test_nothing_is_put_right_when_that_is_not_wanted(world, controller, azure_s
     assert asked <= LOOKS, "it only looks"
 
 
-def test_a_second_primary_that_nothing_uses_becomes_a_replica(world, controller, azure_sdk):
-    """Kubernetes has not published it there."""
-    name = attachment(world, 1)
-    two_primaries(world, azure_sdk)
-    until(lambda: events(world, "AzVolumeAttachment", name) == ["PrimaryNotPublished"], "an event on the attachment")
-    until(lambda: counts(controller) == {}, "it is put right")
-    until(lambda: world.roles("pvc-1") == EVERYWHERE, "there is one primary")
-
-
 def test_a_volume_attachment_that_somebody_has_removed(world):
     """Without its finalizers it goes, and the driver is never told."""
     node = world.nodes[0]
     with Controller(world, "one", "--audit-interval=50ms") as controller:
         volume = create(controller)
         with persistent_volume(world, volume.volume_id, dict(volume.volume_context)) as pv:
+            is_used_on(world, node)
+            publish(controller, volume.volume_id, node)
             with volume_attachment(world, pv, node):
-                publish(controller, volume.volume_id, node)
-                is_used_on(world, node)
+                until(lambda: world.roles("pvc-1") == EVERYWHERE and counts(controller) == {}, "all is well")
             until(lambda: counts(controller) == {"PrimaryNotPublished": 1}, "it is found")
             until_scanned(controller, 12)
             assert world.roles("pvc-1")["a"] == "Primary Attached", "the node uses it"
@@ -177,3 +169,12 @@ def test_what_was_mended_is_counted_no_longer(world, controller, azure_sdk):
     world.patch("azvolumes", "pvc-3", {"metadata": {"finalizers": None}})
     world.delete("azvolumes", "pvc-3")
     until(lambda: counts(controller) == {}, "it is mended")
+
+
+def test_a_second_primary_that_nothing_uses_becomes_a_replica(world, controller, azure_sdk):
+    """Kubernetes has not published it there."""
+    name = attachment(world, 1)
+    two_primaries(world, azure_sdk)
+    until(lambda: events(world, "AzVolumeAttachment", name) == ["PrimaryNotPublished"], "an event on the attachment")
+    until(lambda: counts(controller) == {}, "it is put right")
+    until(lambda: world.roles("pvc-1") == EVERYWHERE, "there is one primary")
