@@ -21,7 +21,7 @@ EMULATED_UNIT_TESTS = $(filter-out $(if $(EMULATOR),$(NOT_EMULATED)),$(UNIT_TEST
 CERTIFICATE_TESTS := test/unit/lib/program
 
 # These talk to the scripted API server of the tests of lib/kube.
-SCRIPTED_API_TESTS := $(addprefix test/unit/controller/,csi placement volume) test/unit/azdiskctl
+SCRIPTED_API_TESTS := $(addprefix test/unit/controller/,attachment csi placement volume) test/unit/azdiskctl
 
 # What is mounted is tested with the disks of the tests of provisioner-lib/host.
 MOUNT_TESTS := test/unit/node

@@ -6,6 +6,7 @@ ATTACH = "controller/attachment/attach.c"
 FAILED_ATTEMPT = "provisioner-lib/records/failed_attempt.c"
 FAILED_CREATION = "controller/volume/failed_creation.c"
 REQUESTS = "controller/csi/attachment_requests.c"
+UNPUBLISHED = "controller/attachment/unpublished.c"
 
 REFUSAL_MUTANTS = [
     # ---- attaches ----
@@ -67,6 +68,15 @@ REFUSAL_MUTANTS = [
            "STATE_ATTACHMENT_FAILED) != 0) {", "STATE_ATTACHMENT_FAILED) != 0 || object) {", "publish"),
     Mutant("a call writes to an attachment that is under way", REQUESTS,
            "STATE_ATTACHMENT_FAILED) != 0) {", "STATE_ATTACHMENT_FAILED) == 99) {", "publish"),
+    # ---- primaries that nobody has unpublished by a call ----
+    Mutant("a primary that kubelet has in use is unpublished", UNPUBLISHED,
+           "*ret = use == VOLUME_NOT_IN_USE;", "*ret = use != VOLUME_IN_USE_NO_NODE;", "unpublished"),
+    Mutant("whether a primary is published is not asked", UNPUBLISHED,
+           "return *ret ? has_none(self, controller, spec, ret) : NULL;", "return NULL;", "unpublished"),
+    Mutant("a VolumeAttachment of which nothing is known is of another volume", UNPUBLISHED,
+           "return !name || same_text(name, of->volume_name);", "return name && same_text(name, of->volume_name);", "unpublished"),
+    Mutant("the last VolumeAttachment decides", UNPUBLISHED,
+           "*ret = *ret && !may_be_of(controller, one, of);", "*ret = !may_be_of(controller, one, of);", "unpublished"),
     # ---- what a backup tool restores ----
     Mutant("a record that was restored is a request for a disk", "controller/volume/plan.c",
            "    if (in->restored)\n        return VOLUME_REFUSE;\n", ""),
