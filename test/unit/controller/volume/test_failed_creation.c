@@ -3,7 +3,7 @@
 
 #include "controller/controller.h"
 #include "lib/base/timestamp.h"
-#include "test/unit/controller/controller_of.h"
+#include "test/unit/object.h"
 
 #define MADE "2026-01-01T00:00:00Z"
 #define FAILED(notes)                                                                              \
@@ -11,7 +11,12 @@
     "'annotation':{" notes "}}}"
 #define UNTIL(time) FAILED("'" ANNOTATION_FORGET_AFTER "':'" time "'")
 
-static char vm[] = GROUP_VMS "x";
+static struct kube_object *volume(const char *record)
+{
+    return object_taken(&api__az_volume__descriptor, mem_strdup(record));
+}
+
+static char vm[] = "/vm";
 static char *vms[] = {vm};
 
 static const struct {
@@ -33,14 +38,12 @@ static void test_which_disk_is_used(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        CLEANUP(freep) char *cluster = mem_printf("{'volumes':[%s]}", rows[i].record);
-        CLEANUP(json_decrefp) json_t *json = json_of(cluster);
-        CLEANUP(view_free) struct cluster_view view = view_of(json);
+        CLEANUP(kube_object_unrefp) struct kube_object *object = volume(rows[i].record);
         const struct cloud_disk disk = {.made_us = timestamp_noted(MADE),
                                         .owned_us = timestamp_noted(rows[i].owned),
                                         .instances = vms,
                                         .n_instances = rows[i].n_vms};
-        const char *why = failed_creation_disk_is_used(as_volume(view.volumes.items[0]), &disk);
+        const char *why = failed_creation_disk_is_used(as_volume(object), &disk);
 
         if (!why != !rows[i].why || (why && strcmp(why, rows[i].why) != 0))
             fail_msg("row %zu: %s", i, why ? why : "it is not");
@@ -60,12 +63,9 @@ static void test_which_is_forgotten(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(requests); i++) {
-        CLEANUP(freep) char *cluster = mem_printf("{'volumes':[%s]}", requests[i].record);
-        CLEANUP(json_decrefp) json_t *json = json_of(cluster);
-        CLEANUP(view_free) struct cluster_view view = view_of(json);
+        CLEANUP(kube_object_unrefp) struct kube_object *object = volume(requests[i].record);
 
-        assert_int_equal(creation_is_forgotten(as_volume(view.volumes.items[0])),
-                         requests[i].forgotten);
+        assert_int_equal(creation_is_forgotten(as_volume(object)), requests[i].forgotten);
     }
 }
 

@@ -19,6 +19,11 @@ struct line {
     const char *body;       /* NULL: none */
 };
 
+/* The line that names where tokens come from, which every client asks first. */
+#define AUTHORITY                                                                                  \
+    "/metadata/endpoints", 0, 200, {NULL},                                                         \
+        "[{\"authentication\": {\"loginEndpoint\": \"https://login\", \"audiences\": [\"a\"]}}]"
+
 enum { MOST_LINES = 8, MOST_REQUESTS = 512, CONNECTIONS = 16 };
 
 struct sent {

@@ -6,9 +6,6 @@
 #include "lib/base/alloc.h"
 #include "test/unit/provisioner-lib/azure/scripted_arm.h"
 
-#define AUTHORITY                                                                                  \
-    "/metadata/endpoints", 0, 200, {NULL},                                                         \
-        "[{\"authentication\": {\"loginEndpoint\": \"https://login\", \"audiences\": [\"a\"]}}]"
 #define FAILURE(code) "{\"error\": {\"code\": \"" code "\", \"message\": \"m\"}}"
 #define OPERATION HOME "/subscriptions/s/providers/Microsoft.Compute/locations/l/operations/1?x=y"
 

@@ -4,9 +4,6 @@
 #include "lib/base/alloc.h"
 #include "test/unit/provisioner-lib/azure/scripted_arm.h"
 
-#define AUTHORITY                                                                                  \
-    "/metadata/endpoints", 0, 200, {NULL},                                                         \
-        "[{\"authentication\": {\"loginEndpoint\": \"https://login\", \"audiences\": [\"a\"]}}]"
 #define ID RESOURCES "disks/d"
 #define DISK(properties) "{\"id\": \"" ID "\", \"properties\": {" properties "}}"
 

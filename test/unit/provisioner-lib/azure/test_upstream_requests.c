@@ -6,9 +6,6 @@
 #include "lib/base/alloc.h"
 #include "test/unit/provisioner-lib/azure/scripted_arm.h"
 
-#define AUTHORITY                                                                                  \
-    "/metadata/endpoints", 0, 200, {NULL},                                                         \
-        "[{\"authentication\": {\"loginEndpoint\": \"https://login\", \"audiences\": [\"a\"]}}]"
 #define SCALE_SET RESOURCES "virtualMachineScaleSets/set/virtualMachines/"
 
 static struct metric *const metrics[] = {&METRIC_UPSTREAM_REQUEST_SECONDS,

@@ -6,9 +6,6 @@
 #include "test/unit/object.h"
 #include "test/unit/provisioner-lib/azure/scripted_arm.h"
 
-#define AUTHORITY                                                                                  \
-    "/metadata/endpoints", 0, 200, {NULL},                                                         \
-        "[{\"authentication\": {\"loginEndpoint\": \"https://login\", \"audiences\": [\"a\"]}}]"
 #define VM RESOURCES "virtualMachines/v"
 #define INSTANCE RESOURCES "virtualMachineScaleSets/s/virtualMachines/1"
 #define DISK(name) RESOURCES "disks/" name
